@@ -1,0 +1,68 @@
+//! What the calls want done.
+
+use crate::tool::{SchemaId, ToolName};
+
+use super::{CallId, CheckId, RunId, Step};
+
+/// One thing to do for a call.
+#[derive(Debug)]
+pub enum Action {
+    /// Fetch a call that was let through before it was seen.
+    Fetch(CallId),
+    /// Validate; answer with [`Calls::checked`](super::Calls::checked).
+    Check {
+        /// Names the validation.
+        check: CheckId,
+        /// Against which schema.
+        schema: SchemaId,
+        /// JSON text.
+        instance: String,
+    },
+    /// Ask the ledger; answer with [`Calls::claimed`](super::Calls::claimed).
+    Claim(CallId),
+    /// Run the handler; answer with [`Calls::handler_settled`](super::Calls::handler_settled).
+    Run {
+        /// Names the run.
+        run: RunId,
+        /// Whose handler.
+        tool: ToolName,
+        /// Of which call.
+        call: CallId,
+        /// JSON text of an object.
+        arguments: String,
+    },
+    /// Tell a handler to stop.
+    Abort {
+        /// Which run.
+        run: RunId,
+        /// Why.
+        cause: AbortCause,
+    },
+    /// Tell the app about a step.
+    Tell(Step),
+    /// Tell the app about something that came too late to count.
+    Late {
+        /// The call.
+        call: CallId,
+        /// What came.
+        what: &'static str,
+    },
+}
+
+/// Why a handler is told to stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AbortCause {
+    /// Its time is over. The signal's reason is a `TimeoutError`.
+    TimedOut,
+    /// It is no longer wanted. The signal's reason is an `AbortError` with these words.
+    Cancelled(String),
+}
+
+/// Why the schema engine gave no report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EngineError {
+    /// The engine could not be loaded.
+    Unavailable(String),
+    /// The schema itself is wrong.
+    Schema(String),
+}

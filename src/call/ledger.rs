@@ -1,0 +1,31 @@
+//! Who may run a call.
+
+use std::collections::HashSet;
+
+/// The record of claimed calls. Inserting the key is the claim: who finds it there has lost.
+///
+/// This one lives in memory, for all conversations of a page.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    claimed: HashSet<String>,
+}
+
+impl Ledger {
+    /// Whether the call was free; it is taken from now on.
+    pub fn claim(&mut self, key: &str) -> bool {
+        self.claimed.insert(key.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_claimed_once() {
+        let mut ledger = Ledger::default();
+        assert!(ledger.claim("server conversation call"));
+        assert!(!ledger.claim("server conversation call"));
+        assert!(ledger.claim("server other call"));
+    }
+}

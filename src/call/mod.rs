@@ -1,0 +1,18 @@
+//! The life of one call, the same for every protocol: authorisation, validation, the claim, the run, the outcome. Knows
+//! tools; knows no protocol, no wire and no clock.
+
+mod action;
+mod calls;
+mod id;
+mod ledger;
+mod outcome;
+mod state;
+mod step;
+
+pub use action::{AbortCause, Action, EngineError};
+pub use calls::Calls;
+pub use id::{CallId, CheckId, RunId};
+pub use ledger::Ledger;
+pub use outcome::{FailureCode, Outcome, Settled};
+pub use state::State;
+pub use step::Step;

@@ -1,0 +1,93 @@
+//! How calls end.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::tool::{Issue, ToolName};
+
+/// How a call ended. The JSON is `Outcome` of `types.d.ts`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The handler returned.
+    Ok {
+        /// What it returned.
+        result: Box<RawValue>,
+    },
+    /// Nothing is there to run.
+    MissingHandler {
+        /// The tool that was called.
+        tool: String,
+        /// The tools that could have been.
+        registered: Vec<ToolName>,
+    },
+    /// The arguments do not fit the tool's schema.
+    InvalidArguments {
+        /// Where and why.
+        issues: Vec<Issue>,
+    },
+    /// The result does not fit the tool's output schema.
+    InvalidOutput {
+        /// Where and why.
+        issues: Vec<Issue>,
+    },
+    /// Something went wrong.
+    Failed {
+        /// What.
+        code: FailureCode,
+        /// The name of the thrown error, or empty.
+        name: String,
+        /// Its message.
+        message: String,
+    },
+    /// The handler took too long.
+    TimedOut {
+        /// Milliseconds it was given.
+        timeout: u64,
+    },
+    /// The app no longer wanted it.
+    Cancelled {
+        /// The app's words.
+        message: String,
+    },
+    /// A person or a hook said no.
+    Rejected {
+        /// Their words.
+        message: String,
+    },
+}
+
+/// Why a call failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCode {
+    /// The handler threw or rejected.
+    HandlerThrew,
+    /// The handler's result is not JSON.
+    ResultNotSerializable,
+    /// The tool's own schema is wrong.
+    InvalidSchema,
+    /// The schema engine could not be loaded.
+    SchemaEngineUnavailable,
+    /// The server let a call through that it could not show.
+    CallUnavailable,
+}
+
+/// How a handler ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    /// It returned this JSON text.
+    Returned(String),
+    /// It threw, or its promise was rejected.
+    Threw {
+        /// The error's name, or empty.
+        name: String,
+        /// The error's message, or the thrown value as text.
+        message: String,
+    },
+    /// It returned what JSON cannot carry.
+    NotSerializable {
+        /// Why not.
+        message: String,
+    },
+}

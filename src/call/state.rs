@@ -1,0 +1,37 @@
+//! Where a call is in its life.
+
+use serde::Serialize;
+
+/// The states of a call, in their order. The last two are final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// The agent wants it; nothing may run yet.
+    Announced,
+    /// A person is asked.
+    Waiting,
+    /// The server has let it through.
+    Authorised,
+    /// The schema engine looks at the arguments.
+    Validating,
+    /// The ledger is asked for the right to run it.
+    Claiming,
+    /// The handler runs, or its result is being checked.
+    Running,
+    /// It has its outcome.
+    Settled,
+    /// It never came to run: the server took it back, or it runs elsewhere.
+    Withdrawn,
+}
+
+impl State {
+    /// Whether nothing more can happen to the call.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Settled | Self::Withdrawn)
+    }
+
+    /// Whether the call is on its way to an outcome: let through, and not ended.
+    pub fn is_under_way(self) -> bool {
+        matches!(self, Self::Authorised | Self::Validating | Self::Claiming | Self::Running)
+    }
+}

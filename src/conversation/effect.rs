@@ -1,0 +1,88 @@
+//! Everything a conversation can want done.
+
+use crate::call::{AbortCause, CallId, CheckId, RunId};
+use crate::error::Error;
+use crate::net::{Request, RequestId, SocketId};
+use crate::tool::{SchemaId, ToolName};
+
+use super::{Event, OperationId};
+
+/// One thing to do. The edge carries them out in order and decides nothing.
+pub enum Effect {
+    /// Send a request; answer with `Answered`.
+    Fetch {
+        /// Names the request.
+        request: RequestId,
+        /// The request.
+        what: Request,
+    },
+    /// Open a WebSocket, without subprotocols.
+    OpenSocket {
+        /// Names the socket.
+        socket: SocketId,
+        /// Where.
+        url: String,
+    },
+    /// Send a text frame.
+    SendText {
+        /// On which socket.
+        socket: SocketId,
+        /// The text.
+        text: String,
+    },
+    /// Close a socket with code 1000. Nothing more is heard of it.
+    CloseSocket {
+        /// Which.
+        socket: SocketId,
+    },
+    /// Give a schema to the engine; answer with `SchemaCompiled`.
+    CompileSchema {
+        /// Names the schema from now on.
+        schema: SchemaId,
+        /// The schema as the app gave it.
+        text: String,
+    },
+    /// Validate; answer with `Validated`.
+    Validate {
+        /// Names the validation.
+        check: CheckId,
+        /// Against which schema.
+        schema: SchemaId,
+        /// JSON text.
+        instance: String,
+    },
+    /// Ask the ledger for the right to run a call; answer with `Claimed`.
+    Claim {
+        /// The call.
+        call: CallId,
+        /// The call's name in the ledger, unique over servers and conversations.
+        key: String,
+    },
+    /// Run a tool's handler; answer with `HandlerSettled`.
+    Run {
+        /// Names the run.
+        run: RunId,
+        /// Whose handler.
+        tool: ToolName,
+        /// Of which call.
+        call: CallId,
+        /// JSON text of an object.
+        arguments: String,
+    },
+    /// Abort the signal that the handler of a run got. The run still answers.
+    Abort {
+        /// Which run.
+        run: RunId,
+        /// Why.
+        cause: AbortCause,
+    },
+    /// Tell the app.
+    Emit(Event),
+    /// Settle an operation of the app.
+    Settle {
+        /// Which.
+        operation: OperationId,
+        /// JSON text, or the error.
+        result: Result<String, Error>,
+    },
+}

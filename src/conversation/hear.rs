@@ -1,0 +1,121 @@
+//! What the protocol's signals do to the conversation.
+
+use crate::error::Error;
+use crate::net::Millis;
+use crate::protocol::{Connection, Delivery, Meaning, Opened, Signal, Status};
+use crate::tool::RunOn;
+
+use super::machine::{Conversation, Phase};
+use super::{Topic, tell};
+
+impl Conversation {
+    pub(super) fn hear(&mut self, signal: Signal, now: Millis) {
+        match signal {
+            Signal::Opened(opened) => self.hear_opened(opened, now),
+            Signal::Ready => self.hear_ready(),
+            Signal::Ended(error) => {
+                self.tell_error(&error);
+                self.end(&error, now);
+            }
+            Signal::Connection(connection) => self.emit(Topic::Connection, &connection),
+            Signal::Delivered(delivery) => self.hear_delivery(delivery, now),
+            Signal::Delta { item, reasoning, content } => self.tell_delta(item.as_deref(), reasoning, &content),
+            Signal::Polled(status) => {
+                if self.turn.polled(&status, now) {
+                    self.change_status(status);
+                }
+            }
+            Signal::Notice { code, message } => self.tell_notice(code, &message, None),
+            Signal::Done { command, result } => self.done(command, result, now),
+        }
+    }
+
+    fn hear_opened(&mut self, opened: Opened, now: Millis) {
+        self.gate = opened.gate;
+        let early = self.registry.tools().find(|tool| tool.run_on == RunOn::Announcement);
+        if let (Some(because), Some(tool)) = (opened.gate, early) {
+            let error = Error::AnnouncementRefused { tool: tool.name.to_string(), because };
+            return self.end(&error, now);
+        }
+        self.turn.status(&opened.status, now);
+        self.status = opened.status;
+        self.known = opened.tools;
+        self.opened = Some(tell::Opened { id: opened.id, created: opened.created });
+    }
+
+    fn hear_ready(&mut self) {
+        if let Phase::Opening(operation) = &self.phase {
+            let operation = *operation;
+            self.phase = Phase::Open;
+            self.tell_tools();
+            if let Some(operation) = operation {
+                let answer = self.opening_answer();
+                self.settle(operation, Ok(answer));
+            }
+        }
+        self.emit(Topic::Connection, &Connection::Ready { reason: "nothing is missing" });
+    }
+
+    fn hear_delivery(&mut self, delivery: Delivery, now: Millis) {
+        if let Some(id) = delivery.id.as_deref()
+            && !self.inbox.admit(id)
+        {
+            return self.tell_notice("duplicate_event", "an event came again", Some(id));
+        }
+        self.emit_text(Topic::Event, delivery.raw);
+        for meaning in delivery.meanings {
+            self.understand(meaning, delivery.id.as_deref(), now);
+        }
+    }
+
+    fn understand(&mut self, meaning: Meaning, event: Option<&str>, now: Millis) {
+        match meaning {
+            Meaning::Announced { call, tool, arguments } => {
+                let early = self.gate.is_none()
+                    && self.registry.get(&tool).is_some_and(|entry| entry.tool.run_on == RunOn::Announcement);
+                self.calls_do(now, |calls, registry, out| {
+                    calls.announced(&call, &tool, arguments, registry, out);
+                    if early {
+                        calls.authorised(&call, "the tool runs on the announcement", registry, out);
+                    }
+                });
+            }
+            Meaning::Authorised { call } => self.calls_do(now, |calls, registry, out| {
+                calls.authorised(&call, "the server let it through", registry, out);
+            }),
+            Meaning::Rejected { call, tool, reason } => {
+                self.calls_do(now, |calls, _, out| calls.rejected(&call, &tool, reason, out));
+            }
+            Meaning::Withdrawn { call, tool, reason } => {
+                self.calls_do(now, |calls, _, out| calls.withdrawn(&call, &tool, reason, out));
+            }
+            Meaning::Status(status) => {
+                self.turn.status(&status, now);
+                if status == Status::WaitingForConfirmation {
+                    self.calls_do(now, |calls, _, out| calls.waiting_all(out));
+                }
+                self.change_status(status);
+            }
+            Meaning::TurnOver(status) => {
+                self.turn.over();
+                self.change_status(status);
+            }
+            Meaning::RunFailed { code, detail } => {
+                self.tell_error(&Error::ConversationFailed { code: code.clone(), detail: detail.clone() });
+                self.failure = Some(tell::Failure { code, detail });
+            }
+            Meaning::Message { role, source, text } => self.tell_message(event, &role, &source, &text),
+            Meaning::Gate(gate) => self.gate = gate,
+        }
+    }
+
+    fn change_status(&mut self, status: Status) {
+        if status == Status::Running {
+            self.failure = None;
+        }
+        if self.status != status {
+            self.emit(Topic::Status, &status);
+            self.status = status;
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Everything that can happen to a conversation.
+
+use crate::call::{CallId, CheckId, EngineError, RunId, Settled};
+use crate::net::{Answer, RequestId, SocketId};
+use crate::protocol::Page as HistoryQuery;
+use crate::tool::{Report, SchemaId, Tool};
+
+use super::Content;
+
+/// Names one operation of the app, chosen by the edge; it is settled exactly once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperationId(pub u32);
+
+/// One thing that happened.
+pub enum Input {
+    /// The app asked for something.
+    App {
+        /// To be settled by one [`Effect::Settle`](super::Effect::Settle).
+        operation: OperationId,
+        /// What it asked for.
+        command: Command,
+    },
+    /// The app no longer waits for this operation: it is not settled any more.
+    Abandoned {
+        /// The operation.
+        operation: OperationId,
+    },
+    /// A request ended.
+    Answered {
+        /// Which.
+        request: RequestId,
+        /// How.
+        answer: Answer,
+    },
+    /// A socket is open.
+    SocketOpened {
+        /// Which.
+        socket: SocketId,
+    },
+    /// A text frame came.
+    Frame {
+        /// From which socket.
+        socket: SocketId,
+        /// Its text.
+        text: String,
+    },
+    /// A socket is closed, whatever led to it.
+    SocketClosed {
+        /// Which.
+        socket: SocketId,
+        /// The close code; 1006 when there was none.
+        code: u16,
+        /// The server's words.
+        reason: String,
+    },
+    /// The schema engine took a schema, or not.
+    SchemaCompiled {
+        /// Which.
+        schema: SchemaId,
+        /// The error is what is wrong with the schema.
+        result: Result<(), EngineError>,
+    },
+    /// A validation ended.
+    Validated {
+        /// Which.
+        check: CheckId,
+        /// What it found.
+        result: Result<Report, EngineError>,
+    },
+    /// The ledger answered a claim.
+    Claimed {
+        /// The call.
+        call: CallId,
+        /// Whether this conversation may run it.
+        won: bool,
+    },
+    /// A handler ended.
+    HandlerSettled {
+        /// Which run.
+        run: RunId,
+        /// How.
+        settled: Settled,
+    },
+    /// The time that [`Conversation::next_wakeup`](super::Conversation::next_wakeup) gave has come.
+    Tick,
+}
+
+/// What an app can ask for. The comment says what the operation is settled with.
+#[derive(Debug)]
+pub enum Command {
+    /// Open the conversation. Settled with `{"id", "created", "status", "tools"}` (see `ToolReport` in `types.d.ts`).
+    Open,
+    /// Send a user message. Settled with `null` once the server has it.
+    Send {
+        /// The message.
+        content: Content,
+        /// Whether the agent runs.
+        run: bool,
+    },
+    /// Let the agent go on. Settled with `null`.
+    Run,
+    /// Wait for the end of the turn. Settled with `TurnEnd` of `types.d.ts`.
+    Idle,
+    /// Read a page of the log. Settled with `{"events": [...], "next": string | null}`.
+    History(HistoryQuery),
+    /// Declare a tool, or give a known one its handler. Settled with `null`.
+    Declare(Tool),
+    /// Cancel a call. Settled with `null`.
+    Cancel {
+        /// The call.
+        call: CallId,
+        /// The app's words.
+        reason: String,
+    },
+    /// Close the conversation. Settled with `null`.
+    Close,
+}

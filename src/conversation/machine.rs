@@ -1,0 +1,348 @@
+//! The machine itself: it hands inputs to the protocol and the calls, and turns what they say into effects.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use crate::call::{Action, Calls};
+use crate::error::Error;
+use crate::net::Millis;
+use crate::protocol::{self, CommandId, Outlet, Protocol, Status, Wire, WireEffect};
+use crate::tool::{KnownTool, Registry, RunOn, SchemaRequest, Tool};
+
+use super::inbox::Inbox;
+use super::turn::Turn;
+use super::{Command, Effect, Input, OperationId, tell};
+
+/// One conversation of an app with an agent server.
+pub struct Conversation {
+    pub(super) protocol: Box<dyn Protocol>,
+    pub(super) registry: Registry,
+    pub(super) calls: Calls,
+    pub(super) inbox: Inbox,
+    pub(super) turn: Turn,
+    pub(super) phase: Phase,
+    pub(super) status: Status,
+    /// What the run that failed last said.
+    pub(super) failure: Option<tell::Failure>,
+    pub(super) known: Vec<KnownTool>,
+    pub(super) gate: Option<&'static str>,
+    pub(super) opened: Option<tell::Opened>,
+    /// Operations that wait for the end of the turn.
+    pub(super) idle: Vec<OperationId>,
+    commands: BTreeMap<CommandId, Purpose>,
+    next_command: u32,
+    schemas: Vec<SchemaRequest>,
+    seed: u64,
+    pub(super) out: Vec<Effect>,
+}
+
+/// Where the conversation is in its life.
+pub(super) enum Phase {
+    New,
+    Opening(Option<OperationId>),
+    Open,
+    Closed(String),
+}
+
+/// Why a command was given to the protocol.
+enum Purpose {
+    /// For the app; it may have stopped waiting.
+    App { operation: Option<OperationId>, runs: bool },
+    /// To see a call that was let through unseen.
+    Call(crate::call::CallId),
+    /// To learn how a silent turn is doing.
+    Poll,
+}
+
+impl Conversation {
+    /// A conversation over a protocol, with the tools that it starts with. The seed decides all jitter. Tools that break a
+    /// rule are refused here, before anything is sent.
+    pub fn new(protocol: Box<dyn Protocol>, tools: Vec<Tool>, seed: u64) -> Result<Self, Error> {
+        for tool in &tools {
+            protocol.check(tool)?;
+        }
+        let mut registry = Registry::default();
+        let schemas = registry.declare_all(tools)?;
+        Ok(Self {
+            protocol,
+            registry,
+            calls: Calls::default(),
+            inbox: Inbox::default(),
+            turn: Turn::default(),
+            phase: Phase::New,
+            status: Status::Idle,
+            failure: None,
+            known: Vec::new(),
+            gate: None,
+            opened: None,
+            idle: Vec::new(),
+            commands: BTreeMap::new(),
+            next_command: 0,
+            schemas,
+            seed,
+            out: Vec::new(),
+        })
+    }
+
+    /// Something happened. What must be done about it, in order.
+    pub fn handle(&mut self, input: Input, now: Millis) -> Vec<Effect> {
+        if let Phase::Closed(reason) = &self.phase {
+            let reason = reason.clone();
+            self.handle_closed(input, reason);
+        } else {
+            self.handle_open(input, now);
+            self.settle_idle();
+        }
+        mem::take(&mut self.out)
+    }
+
+    /// When [`Input::Tick`] is needed next.
+    pub fn next_wakeup(&self) -> Option<Millis> {
+        if matches!(self.phase, Phase::Closed(_)) {
+            return None;
+        }
+        let deadlines = [self.protocol.next_deadline(), self.calls.next_deadline(), self.turn.next_deadline()];
+        deadlines.into_iter().flatten().min()
+    }
+
+    fn handle_open(&mut self, input: Input, now: Millis) {
+        match input {
+            Input::App { operation, command } => self.app(operation, command, now),
+            Input::Abandoned { operation } => self.abandon(operation),
+            Input::Answered { request, answer } => self.wire(Wire::Answered { request, answer }, now),
+            Input::SocketOpened { socket } => self.wire(Wire::Opened { socket }, now),
+            Input::Frame { socket, text } => self.wire(Wire::Frame { socket, text }, now),
+            Input::SocketClosed { socket, code, reason } => self.wire(Wire::Closed { socket, code, reason }, now),
+            Input::SchemaCompiled { schema, result } => {
+                if let Err(crate::call::EngineError::Schema(message)) = result
+                    && let Some(fault) = self.registry.schema_fault(schema, &message)
+                {
+                    self.tell_error(&Error::InvalidTool(fault));
+                }
+            }
+            Input::Validated { check, result } => self.calls_do(now, |calls, _, out| calls.checked(check, result, out)),
+            Input::Claimed { call, won } => self.calls_do(now, |calls, _, out| calls.claimed(&call, won, now, out)),
+            Input::HandlerSettled { run, settled } => {
+                self.calls_do(now, |calls, _, out| calls.handler_settled(run, settled, out));
+            }
+            Input::Tick => self.tick(now),
+        }
+    }
+
+    fn handle_closed(&mut self, input: Input, reason: String) {
+        if let Input::App { operation, command } = input {
+            let result = match command {
+                Command::Close => Ok("null".to_owned()),
+                _ => Err(Error::Closed { reason }),
+            };
+            self.out.push(Effect::Settle { operation, result });
+        }
+    }
+
+    fn app(&mut self, operation: OperationId, command: Command, now: Millis) {
+        match command {
+            Command::Open => self.open(operation, now),
+            Command::Close => {
+                self.end(&Error::Closed { reason: "closed by the app".into() }, now);
+                self.settle(operation, Ok("null".to_owned()));
+            }
+            Command::Declare(tool) => {
+                let result = self.declare(tool);
+                self.settle(operation, result);
+            }
+            Command::Cancel { call, reason } => {
+                let mut actions = Vec::new();
+                let found = self.calls.cancel(&call, &reason, &mut actions);
+                self.perform(actions, now);
+                let unknown = || Error::UnknownCall { call: call.to_string() };
+                self.settle(operation, found.then(|| "null".to_owned()).ok_or_else(unknown));
+            }
+            Command::Idle => self.idle.push(operation),
+            Command::Send { content, run } => {
+                if run {
+                    self.turn.begin(true, now);
+                }
+                let say = protocol::Command::Say { content: content.into_json(), run };
+                self.command(Purpose::App { operation: Some(operation), runs: run }, say, now);
+            }
+            Command::Run => {
+                self.turn.begin(self.status != Status::Finished, now);
+                self.command(Purpose::App { operation: Some(operation), runs: true }, protocol::Command::Run, now);
+            }
+            Command::History(page) => {
+                let purpose = Purpose::App { operation: Some(operation), runs: false };
+                self.command(purpose, protocol::Command::History(page), now);
+            }
+        }
+    }
+
+    fn open(&mut self, operation: OperationId, now: Millis) {
+        if !matches!(self.phase, Phase::New) {
+            let error = Error::InvalidArgument { field: "open", message: "a conversation is opened once".into() };
+            return self.settle(operation, Err(error));
+        }
+        self.phase = Phase::Opening(Some(operation));
+        let schemas = mem::take(&mut self.schemas);
+        self.compile(schemas);
+        let tools: Vec<&Tool> = self.registry.tools().collect();
+        let mut outlet = Outlet::default();
+        self.protocol.open(&tools, self.seed, now, &mut outlet);
+        self.absorb(outlet, now);
+    }
+
+    fn declare(&mut self, tool: Tool) -> Result<String, Error> {
+        if let (RunOn::Announcement, Some(because)) = (tool.run_on, self.gate) {
+            return Err(Error::AnnouncementRefused { tool: tool.name.to_string(), because });
+        }
+        let schemas = self.registry.declare(tool)?;
+        self.compile(schemas);
+        self.tell_tools();
+        Ok("null".to_owned())
+    }
+
+    fn compile(&mut self, schemas: Vec<SchemaRequest>) {
+        self.out.extend(
+            schemas.into_iter().map(|request| Effect::CompileSchema { schema: request.schema, text: request.text }),
+        );
+    }
+
+    fn tick(&mut self, now: Millis) {
+        let mut outlet = Outlet::default();
+        self.protocol.tick(now, &mut outlet);
+        self.absorb(outlet, now);
+        self.calls_do(now, |calls, _, out| calls.tick(now, out));
+        if self.turn.poll_is_due(now) {
+            self.command(Purpose::Poll, protocol::Command::Poll, now);
+        }
+    }
+
+    fn wire(&mut self, wire: Wire, now: Millis) {
+        let mut outlet = Outlet::default();
+        self.protocol.wire(wire, now, &mut outlet);
+        self.absorb(outlet, now);
+    }
+
+    fn command(&mut self, purpose: Purpose, command: protocol::Command, now: Millis) {
+        self.next_command = self.next_command.wrapping_add(1);
+        let id = CommandId(self.next_command);
+        self.commands.insert(id, purpose);
+        let mut outlet = Outlet::default();
+        self.protocol.command(id, command, now, &mut outlet);
+        self.absorb(outlet, now);
+    }
+
+    /// Carries out what the protocol wants, then hears what it says.
+    fn absorb(&mut self, outlet: Outlet, now: Millis) {
+        self.out.extend(outlet.effects.into_iter().map(|effect| match effect {
+            WireEffect::Fetch { request, what } => Effect::Fetch { request, what },
+            WireEffect::OpenSocket { socket, url } => Effect::OpenSocket { socket, url },
+            WireEffect::SendText { socket, text } => Effect::SendText { socket, text },
+            WireEffect::CloseSocket { socket } => Effect::CloseSocket { socket },
+        }));
+        for signal in outlet.signals {
+            self.hear(signal, now);
+        }
+    }
+
+    pub(super) fn done(&mut self, id: CommandId, result: Result<String, Error>, now: Millis) {
+        match self.commands.remove(&id) {
+            None | Some(Purpose::Poll) => {}
+            Some(Purpose::App { operation, runs }) => {
+                if runs && result.is_err() {
+                    self.turn.withdraw();
+                }
+                if let Some(operation) = operation {
+                    self.settle(operation, result);
+                }
+            }
+            Some(Purpose::Call(call)) => {
+                let message = match result {
+                    Ok(_) => "the server's answer does not describe the call".to_owned(),
+                    Err(error) => error.to_string(),
+                };
+                self.calls_do(now, |calls, _, out| calls.unavailable(&call, message, out));
+            }
+        }
+    }
+
+    fn abandon(&mut self, operation: OperationId) {
+        self.idle.retain(|waiting| *waiting != operation);
+        for purpose in self.commands.values_mut() {
+            if let Purpose::App { operation: waiting, .. } = purpose
+                && *waiting == Some(operation)
+            {
+                *waiting = None;
+            }
+        }
+        if let Phase::Opening(waiting) = &mut self.phase
+            && *waiting == Some(operation)
+        {
+            *waiting = None;
+        }
+    }
+
+    /// Ends the conversation: nothing runs, nothing waits, nothing follows.
+    pub(super) fn end(&mut self, error: &Error, now: Millis) {
+        self.calls_do(now, |calls, _, out| calls.cancel_all("the conversation is closed", out));
+        let mut outlet = Outlet::default();
+        self.protocol.close(&mut outlet);
+        self.absorb(outlet, now);
+        let opening = match mem::replace(&mut self.phase, Phase::Closed(error.to_string())) {
+            Phase::Opening(operation) => operation,
+            Phase::New | Phase::Open | Phase::Closed(_) => None,
+        };
+        let commands = mem::take(&mut self.commands).into_values().filter_map(|purpose| match purpose {
+            Purpose::App { operation, .. } => operation,
+            Purpose::Call(_) | Purpose::Poll => None,
+        });
+        let waiting: Vec<_> = opening.into_iter().chain(commands).chain(mem::take(&mut self.idle)).collect();
+        for operation in waiting {
+            self.settle(operation, Err(error.clone()));
+        }
+        self.tell_closed(error);
+    }
+
+    pub(super) fn settle(&mut self, operation: OperationId, result: Result<String, Error>) {
+        self.out.push(Effect::Settle { operation, result });
+    }
+
+    /// Lets the calls do something, and does what they want.
+    pub(super) fn calls_do(&mut self, now: Millis, what: impl FnOnce(&mut Calls, &Registry, &mut Vec<Action>)) {
+        let mut actions = Vec::new();
+        what(&mut self.calls, &self.registry, &mut actions);
+        self.perform(actions, now);
+    }
+
+    fn perform(&mut self, actions: Vec<Action>, now: Millis) {
+        for action in actions {
+            match action {
+                Action::Fetch(call) => {
+                    self.command(Purpose::Call(call.clone()), protocol::Command::Fetch(call), now);
+                }
+                Action::Check { check, schema, instance } => {
+                    self.out.push(Effect::Validate { check, schema, instance });
+                }
+                Action::Claim(call) => {
+                    let key = [&self.protocol.ledger_key(), " ", call.as_str()].concat();
+                    self.out.push(Effect::Claim { call, key });
+                }
+                Action::Run { run, tool, call, arguments } => {
+                    self.out.push(Effect::Run { run, tool, call, arguments });
+                }
+                Action::Abort { run, cause } => self.out.push(Effect::Abort { run, cause }),
+                Action::Tell(step) => self.tell_call(&step),
+                Action::Late { call, what } => self.tell_notice("late_signal", what, Some(call.as_str())),
+            }
+        }
+    }
+
+    fn settle_idle(&mut self) {
+        if self.idle.is_empty() || self.turn.is_active() || self.calls.any_under_way() {
+            return;
+        }
+        let end = self.turn_end();
+        for operation in mem::take(&mut self.idle) {
+            self.settle(operation, Ok(end.clone()));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What the app is told, and in which shape. The shapes are those of `types.d.ts`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::call::Step;
+use crate::error::Error;
+use crate::protocol::Connection;
+use crate::tool::Drift;
+
+use super::machine::Conversation;
+use super::{Effect, Event, Topic};
+
+/// What a failed run said.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Failure {
+    pub(super) code: String,
+    pub(super) detail: String,
+}
+
+/// What opening found.
+pub(super) struct Opened {
+    pub(super) id: String,
+    pub(super) created: bool,
+}
+
+#[derive(Serialize)]
+struct OpeningAnswer<'a> {
+    id: &'a str,
+    created: bool,
+    status: &'static str,
+    tools: Drift,
+}
+
+#[derive(Serialize)]
+struct TurnEnd<'a> {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Failure>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    id: Option<&'a str>,
+    role: &'a str,
+    source: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Delta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<&'a str>,
+    kind: &'static str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Notice<'a> {
+    code: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ErrorEvent {
+    code: &'static str,
+    message: String,
+    details: Value,
+}
+
+impl Conversation {
+    pub(super) fn opening_answer(&self) -> String {
+        let (id, created) = self.opened.as_ref().map_or(("", false), |opened| (opened.id.as_str(), opened.created));
+        let tools = self.registry.compare(&self.known);
+        json(&OpeningAnswer { id, created, status: self.status.as_str(), tools })
+    }
+
+    pub(super) fn turn_end(&self) -> String {
+        json(&TurnEnd { status: self.status.as_str(), error: self.failure.as_ref() })
+    }
+
+    pub(super) fn tell_tools(&mut self) {
+        let drift = self.registry.compare(&self.known);
+        self.emit(Topic::Tools, &drift);
+    }
+
+    pub(super) fn tell_call(&mut self, step: &Step) {
+        self.emit(Topic::Call, step);
+    }
+
+    pub(super) fn tell_message(&mut self, id: Option<&str>, role: &str, source: &str, text: &str) {
+        self.emit(Topic::Message, &Message { id, role, source, text });
+    }
+
+    pub(super) fn tell_delta(&mut self, item: Option<&str>, reasoning: bool, content: &str) {
+        let kind = if reasoning { "reasoning" } else { "text" };
+        self.emit(Topic::Delta, &Delta { item, kind, content });
+    }
+
+    pub(super) fn tell_notice(&mut self, code: &str, message: &str, event_id: Option<&str>) {
+        self.emit(Topic::Notice, &Notice { code, message, event_id });
+    }
+
+    pub(super) fn tell_error(&mut self, error: &Error) {
+        let event = ErrorEvent { code: error.code(), message: error.to_string(), details: error.details() };
+        self.emit(Topic::Error, &event);
+    }
+
+    pub(super) fn tell_closed(&mut self, error: &Error) {
+        self.emit(Topic::Connection, &Connection::Closed { reason: error.to_string() });
+    }
+
+    pub(super) fn emit(&mut self, topic: Topic, value: &impl Serialize) {
+        self.emit_text(topic, json(value));
+    }
+
+    pub(super) fn emit_text(&mut self, topic: Topic, json: String) {
+        self.out.push(Effect::Emit(Event { topic, json }));
+    }
+}
+
+/// Our own structs have string keys and no failing `Serialize`: there is always a text.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

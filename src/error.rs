@@ -1,0 +1,285 @@
+//! The one error of the house: every way something can fail, with a stable code.
+//!
+//! A variant carries data, never a formatted sentence about another variant's case. `Display` is one
+//! sentence without payloads, keys or URLs, so that it can be logged.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What went wrong. [`Error::code`] is stable and public; the README's table lists every code.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The app passed something unusable.
+    InvalidArgument {
+        /// The name of the argument or field.
+        field: &'static str,
+        /// The rule that it breaks.
+        message: String,
+    },
+    /// A tool's declaration breaks a rule.
+    InvalidTool(ToolFault),
+    /// The name is declared already, with another schema.
+    ToolConflict {
+        /// The tool's name.
+        tool: String,
+        /// Where the other declaration is.
+        place: ConflictPlace,
+    },
+    /// The name belongs to one of the server's own tools.
+    ToolCollision {
+        /// The tool's name.
+        tool: String,
+    },
+    /// The name occurs twice in one declaration.
+    DuplicateTool {
+        /// The tool's name.
+        tool: String,
+    },
+    /// `runOn: "announcement"` where something could still hold the call back.
+    AnnouncementRefused {
+        /// The tool's name.
+        tool: String,
+        /// What could come in between.
+        because: &'static str,
+    },
+    /// The server is too old, or does not say its version.
+    UnsupportedServer {
+        /// What the server said.
+        version: String,
+        /// The oldest version that works.
+        minimum: &'static str,
+    },
+    /// The key or token is missing or wrong.
+    Unauthorized,
+    /// The conversation, event or route does not exist.
+    NotFound {
+        /// The server's words.
+        detail: String,
+    },
+    /// The server found fields of a request invalid.
+    InvalidRequest {
+        /// One entry per field.
+        issues: Vec<RequestIssue>,
+    },
+    /// The server refused a well-formed request.
+    RequestRefused {
+        /// The HTTP status.
+        status: u16,
+        /// The server's words.
+        detail: String,
+    },
+    /// The request contradicts the server's state.
+    Conflict {
+        /// The server's words.
+        detail: String,
+        /// Whether the server says that the same request may succeed later.
+        retryable: bool,
+    },
+    /// The agent runs already.
+    AlreadyRunning,
+    /// The server is at its limit.
+    Capacity {
+        /// The server's words.
+        detail: String,
+    },
+    /// The server failed.
+    Server {
+        /// The HTTP status.
+        status: u16,
+        /// The server's words.
+        detail: String,
+        /// The server's name for this failure, to be found in its log.
+        error_id: Option<String>,
+    },
+    /// No answer could be read: network, CORS, or a failure that the browser hides.
+    Unreachable,
+    /// No answer came in time. The request may have had its effect.
+    RequestTimeout,
+    /// The answer is not what the protocol promises.
+    BadResponse {
+        /// What was being asked.
+        what: &'static str,
+    },
+    /// The agent's run ended in an error.
+    ConversationFailed {
+        /// The server's code.
+        code: String,
+        /// The server's words.
+        detail: String,
+    },
+    /// No such call, or it has ended.
+    UnknownCall {
+        /// The call's id as it was given.
+        call: String,
+    },
+    /// The conversation is closed.
+    Closed {
+        /// What closed it.
+        reason: String,
+    },
+}
+
+/// One broken rule of a tool's declaration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolFault {
+    /// The tool's name as it was given.
+    pub tool: String,
+    /// The field, as a path from the definition: `name`, `inputSchema.properties.kind`.
+    pub field: String,
+    /// The rule's stable name.
+    pub rule: &'static str,
+    /// A sentence for the developer.
+    pub message: String,
+}
+
+/// Where the declaration that contradicts a new one was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConflictPlace {
+    /// Declared before by this app.
+    Here,
+    /// Declared before by anybody at the server.
+    Server,
+}
+
+/// One invalid field of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequestIssue {
+    /// Where: segments joined by `.`.
+    pub path: String,
+    /// The server's words.
+    pub message: String,
+}
+
+impl Error {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidArgument { .. } => "invalid_argument",
+            Self::InvalidTool(_) => "invalid_tool",
+            Self::ToolConflict { .. } => "tool_conflict",
+            Self::ToolCollision { .. } => "tool_collision",
+            Self::DuplicateTool { .. } => "duplicate_tool",
+            Self::AnnouncementRefused { .. } => "announcement_refused",
+            Self::UnsupportedServer { .. } => "unsupported_server",
+            Self::Unauthorized => "unauthorized",
+            Self::NotFound { .. } => "not_found",
+            Self::InvalidRequest { .. } => "invalid_request",
+            Self::RequestRefused { .. } => "request_refused",
+            Self::Conflict { .. } => "conflict",
+            Self::AlreadyRunning => "already_running",
+            Self::Capacity { .. } => "capacity",
+            Self::Server { .. } => "server_error",
+            Self::Unreachable => "unreachable",
+            Self::RequestTimeout => "request_timeout",
+            Self::BadResponse { .. } => "bad_response",
+            Self::ConversationFailed { .. } => "conversation_failed",
+            Self::UnknownCall { .. } => "unknown_call",
+            Self::Closed { .. } => "closed",
+        }
+    }
+
+    /// Whether the same request may succeed later, unchanged.
+    pub fn retryable(&self) -> bool {
+        match self {
+            Self::AlreadyRunning
+            | Self::Capacity { .. }
+            | Self::Server { .. }
+            | Self::Unreachable
+            | Self::RequestTimeout => true,
+            Self::Conflict { retryable, .. } => *retryable,
+            Self::InvalidArgument { .. }
+            | Self::InvalidTool(_)
+            | Self::ToolConflict { .. }
+            | Self::ToolCollision { .. }
+            | Self::DuplicateTool { .. }
+            | Self::AnnouncementRefused { .. }
+            | Self::UnsupportedServer { .. }
+            | Self::Unauthorized
+            | Self::NotFound { .. }
+            | Self::InvalidRequest { .. }
+            | Self::RequestRefused { .. }
+            | Self::BadResponse { .. }
+            | Self::ConversationFailed { .. }
+            | Self::UnknownCall { .. }
+            | Self::Closed { .. } => false,
+        }
+    }
+
+    /// The data of the error as plain JSON; its shape depends on the code.
+    pub fn details(&self) -> Value {
+        match self {
+            Self::InvalidArgument { field, message } => json!({ "field": field, "message": message }),
+            Self::InvalidTool(fault) => json!(fault),
+            Self::ToolConflict { tool, place } => json!({
+                "tool": tool,
+                "place": match place { ConflictPlace::Here => "here", ConflictPlace::Server => "server" },
+            }),
+            Self::ToolCollision { tool } | Self::DuplicateTool { tool } => json!({ "tool": tool }),
+            Self::AnnouncementRefused { tool, because } => json!({ "tool": tool, "because": because }),
+            Self::UnsupportedServer { version, minimum } => json!({ "version": version, "minimum": minimum }),
+            Self::NotFound { detail } | Self::Capacity { detail } | Self::Conflict { detail, .. } => {
+                json!({ "detail": detail })
+            }
+            Self::InvalidRequest { issues } => json!({ "issues": issues }),
+            Self::RequestRefused { status, detail } => json!({ "status": status, "detail": detail }),
+            Self::Server { status, detail, error_id } => {
+                json!({ "status": status, "detail": detail, "errorId": error_id })
+            }
+            Self::BadResponse { what } => json!({ "what": what }),
+            Self::ConversationFailed { code, detail } => json!({ "code": code, "detail": detail }),
+            Self::UnknownCall { call } => json!({ "callId": call }),
+            Self::Closed { reason } => json!({ "reason": reason }),
+            Self::Unauthorized | Self::AlreadyRunning | Self::Unreachable | Self::RequestTimeout => Value::Null,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidArgument { field, message } => write!(f, "{field}: {message}"),
+            Self::InvalidTool(fault) => {
+                write!(f, "tool {:?}: {}: {}", fault.tool, fault.field, fault.message)
+            }
+            Self::ToolConflict { tool, place: ConflictPlace::Here } => {
+                write!(f, "tool {tool:?} is declared already, with another schema")
+            }
+            Self::ToolConflict { tool, place: ConflictPlace::Server } => write!(
+                f,
+                "the server knows tool {tool:?} with another schema; a changed schema needs a new name"
+            ),
+            Self::ToolCollision { tool } => write!(f, "{tool:?} is the name of one of the server's own tools"),
+            Self::DuplicateTool { tool } => write!(f, "tool {tool:?} is declared twice"),
+            Self::AnnouncementRefused { tool, because } => {
+                write!(f, "tool {tool:?} cannot run on the announcement: {because}")
+            }
+            Self::UnsupportedServer { version, minimum } => {
+                write!(f, "the server's version is {version:?}, and {minimum} is the oldest that works")
+            }
+            Self::Unauthorized => f.write_str("the session key is missing or wrong"),
+            Self::NotFound { detail } => write!(f, "not found: {detail}"),
+            Self::InvalidRequest { issues } => {
+                f.write_str("the server found the request invalid")?;
+                issues.first().map_or(Ok(()), |issue| write!(f, ": {}: {}", issue.path, issue.message))
+            }
+            Self::RequestRefused { status, detail } => write!(f, "the server refused ({status}): {detail}"),
+            Self::Conflict { detail, .. } => write!(f, "the server's state forbids it: {detail}"),
+            Self::AlreadyRunning => f.write_str("the agent is running already"),
+            Self::Capacity { detail } => write!(f, "the server is at its limit: {detail}"),
+            Self::Server { status, detail, .. } => write!(f, "the server failed ({status}): {detail}"),
+            Self::Unreachable => f.write_str(
+                "no answer could be read: the server is down, does not allow this origin, or failed in a way that the browser hides",
+            ),
+            Self::RequestTimeout => f.write_str("no answer came in time; the request may have had its effect"),
+            Self::BadResponse { what } => write!(f, "the server's answer to {what} is not what the protocol promises"),
+            Self::ConversationFailed { code, detail } => write!(f, "the run failed: {code}: {detail}"),
+            Self::UnknownCall { call } => write!(f, "no open call has the id {call:?}"),
+            Self::Closed { reason } => write!(f, "the conversation is closed: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,24 @@
+//! Tools that an AI agent calls and a web page performs.
+//!
+//! The map of the house; arrows of use point down only:
+//!
+//! ```text
+//! wasm            the edge: the only code that knows JavaScript
+//! conversation    the machine of one conversation: inputs and time in, effects out
+//! call            the life of one call, the same for every protocol
+//! tool            what a tool is
+//! protocol        what an agent server's protocol is, and one folder for each
+//! net, error      policies and vocabulary
+//! ```
+//!
+//! Everything but `wasm` is plain Rust without IO, clock or randomness, and is tested natively.
+
+pub mod call;
+pub mod conversation;
+pub mod error;
+pub mod net;
+pub mod protocol;
+pub mod tool;
+
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;

@@ -1,0 +1,43 @@
+//! What an agent server's protocol is to the rest of the house: it turns frames and answers into [`Signal`]s, and
+//! [`Request`]s of the house into frames and requests. A protocol's folder is the only place that knows its wire.
+
+pub mod openhands;
+
+mod command;
+mod signal;
+mod wire;
+
+pub use command::{Command, CommandId, Page};
+pub use signal::{Connection, Delivery, Meaning, Opened, Signal, Status};
+pub use wire::{Outlet, Wire, WireEffect};
+
+use crate::error::Error;
+use crate::net::Millis;
+use crate::tool::Tool;
+
+/// The machine of one conversation on one kind of server. It does no IO: what happens comes in, what must be done goes out.
+pub trait Protocol {
+    /// Checks what this protocol's servers ask of a tool that is declared to them.
+    fn check(&self, tool: &Tool) -> Result<(), Error>;
+
+    /// Opens the conversation. Ends with one `Ready` or `Ended`. The seed decides all jitter.
+    fn open(&mut self, tools: &[&Tool], seed: u64, now: Millis, out: &mut Outlet);
+
+    /// Something came over the wire.
+    fn wire(&mut self, wire: Wire, now: Millis, out: &mut Outlet);
+
+    /// The house wants something. Ends with one `Done` for the command, unless the conversation ends before.
+    fn command(&mut self, id: CommandId, command: Command, now: Millis, out: &mut Outlet);
+
+    /// The house wants the connection closed.
+    fn close(&mut self, out: &mut Outlet);
+
+    /// Time went on.
+    fn tick(&mut self, now: Millis, out: &mut Outlet);
+
+    /// When [`Protocol::tick`] is needed next.
+    fn next_deadline(&self) -> Option<Millis>;
+
+    /// The name that calls of this conversation carry in the ledger: unique over servers and conversations.
+    fn ledger_key(&self) -> String;
+}

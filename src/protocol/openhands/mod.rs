@@ -1,0 +1,23 @@
+//! The OpenHands agent-server, 1.28 to 1.58: REST for what the app does, a WebSocket for what the agent does.
+//!
+//! A call is an `ActionEvent` whose action is `ClientAction_<name>`; it may run once the `ObservationEvent` with a
+//! `ClientToolObservation` names it. There is no place for a result.
+
+mod answer;
+mod arguments;
+mod event;
+mod info;
+mod legacy;
+mod link;
+mod machine;
+mod meaning;
+mod members;
+mod opening;
+mod rest;
+mod rules;
+mod session;
+mod stream;
+mod version;
+
+pub use machine::{OpenHands, Settings};
+pub use opening::Opening;

@@ -1,0 +1,155 @@
+//! How a conversation is opened.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+use crate::tool::{Annotations, Tool};
+
+use super::info::Guards;
+use super::members::Members;
+
+/// How to get at a conversation.
+pub enum Opening {
+    /// Create it under an id of ours, or join it when it is there already.
+    Create {
+        /// A UUID.
+        id: String,
+        /// JSON text of an object: the other fields of the create request.
+        request: String,
+    },
+    /// Join one that is there.
+    Attach {
+        /// Its id.
+        id: String,
+    },
+}
+
+/// A client tool as the server takes it.
+#[derive(Serialize)]
+struct ClientToolSpec<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<&'a Annotations>,
+}
+
+/// Fields that the app may not set, and what to do instead.
+const OURS: [(&str, &str); 3] = [
+    ("client_tools", "give tools as `tools`"),
+    ("conversation_id", "give the id as `conversationId`"),
+    ("initial_message", "it would run before the page listens: call send() once start() has resolved"),
+];
+
+impl Opening {
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Self::Create { id, .. } | Self::Attach { id } => id,
+        }
+    }
+
+    /// Checks what can be checked without the server.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if !is_uuid(self.id()) {
+            return Err(Error::InvalidArgument { field: "conversationId", message: "a UUID".into() });
+        }
+        let Self::Create { request, .. } = self else { return Ok(()) };
+        let text: &RawValue = serde_json::from_str(request).map_err(|_| not_an_object())?;
+        let members = Members::read(text).ok_or_else(not_an_object)?;
+        match OURS.iter().find(|(name, _)| members.get(name).is_some()) {
+            Some((name, instead)) => {
+                Err(Error::InvalidArgument { field: "options", message: [name, ": ", instead].concat() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What could hold back an announced call, as far as the request decides it.
+    pub(super) fn gate(&self) -> Option<&'static str> {
+        match self {
+            Self::Create { request, .. } => serde_json::from_str::<Guards>(request).unwrap_or_default().gate(),
+            Self::Attach { .. } => None,
+        }
+    }
+}
+
+/// The body of `POST /api/conversations`: the app's fields as they came, the id and the tools.
+pub(super) fn create_body(id: &str, request: &str, tools: &[&Tool]) -> Result<String, Error> {
+    let text: &RawValue = serde_json::from_str(request).map_err(|_| not_an_object())?;
+    let mut members = Members::read(text).ok_or_else(not_an_object)?;
+    let specs: Vec<_> = tools
+        .iter()
+        .map(|tool| ClientToolSpec {
+            name: tool.name.as_str(),
+            description: &tool.description,
+            parameters: tool.input.text(),
+            annotations: tool.annotations.as_ref(),
+        })
+        .collect();
+    let id = serde_json::value::to_raw_value(id).map_err(|_| not_an_object())?;
+    let specs = serde_json::value::to_raw_value(&specs).map_err(|_| not_an_object())?;
+    members.0.push(("conversation_id".into(), &id));
+    members.0.push(("client_tools".into(), &specs));
+    members.to_raw().map(|body| body.get().to_owned()).ok_or_else(not_an_object)
+}
+
+fn not_an_object() -> Error {
+    Error::InvalidArgument { field: "options", message: "an object that JSON can carry".into() }
+}
+
+/// Dashed or plain hexadecimal.
+fn is_uuid(text: &str) -> bool {
+    let digits = text.chars().filter(|c| *c != '-').count();
+    digits == 32 && text.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad111";
+
+    fn create(request: &str) -> Opening {
+        Opening::Create { id: ID.into(), request: request.into() }
+    }
+
+    #[test]
+    fn the_apps_fields_and_the_schema_travel_untouched() {
+        let schema = r#"{ "type":"object", "x-1":[1.0, 12345678901234567890123], "properties":{} }"#;
+        let text = format!(r#"{{"name":"a","description":"d","inputSchema":{schema},"annotations":{{"title":"T"}}}}"#);
+        let tool = Tool::from_json(&text).unwrap();
+        let body = create_body(ID, r#"{"agent":{"kind":"Agent"},"z":1.50}"#, &[&tool]).unwrap();
+        let expected = format!(
+            r#"{{"agent":{{"kind":"Agent"}},"z":1.50,"conversation_id":"{ID}","client_tools":[{{"name":"a","description":"d","parameters":{schema},"annotations":{{"title":"T"}}}}]}}"#
+        );
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn fields_that_would_race_or_contradict_are_refused_with_the_way_to_do_it() {
+        for field in ["client_tools", "conversation_id", "initial_message"] {
+            let error = create(&format!(r#"{{"{field}":null}}"#)).check().unwrap_err();
+            assert_eq!(error.code(), "invalid_argument");
+            assert!(error.to_string().contains(field));
+        }
+        assert_eq!(create(r#"{"tags":{}}"#).check(), Ok(()));
+        assert!(create("[]").check().is_err());
+    }
+
+    #[test]
+    fn an_id_that_is_no_uuid_is_refused() {
+        for id in ["", "x", "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad11", "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad11g"] {
+            assert!(Opening::Attach { id: id.into() }.check().is_err(), "{id}");
+        }
+        assert_eq!(Opening::Attach { id: ID.replace('-', "") }.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_policy_that_asks_and_a_hook_that_blocks_are_gates() {
+        assert_eq!(create("{}").gate(), None);
+        assert_eq!(create(r#"{"confirmation_policy":{"kind":"NeverConfirm"}}"#).gate(), None);
+        assert!(create(r#"{"confirmation_policy":{"kind":"AlwaysConfirm"}}"#).gate().is_some());
+        assert!(create(r#"{"hook_config":{"pre_tool_use":[{"matcher":"*","hooks":[]}]}}"#).gate().is_some());
+    }
+}

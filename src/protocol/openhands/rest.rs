@@ -1,0 +1,121 @@
+//! The requests of the REST interface.
+
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+use crate::net::{Method, Millis, Request, url};
+use crate::protocol::Page;
+
+/// Reading takes no lock on the server.
+const READ: Millis = Millis(30_000);
+/// Creating may clone, start tools and connect to other servers.
+const CREATE: Millis = Millis(120_000);
+/// A message waits for the server's lock as long as one of its tools runs.
+const SPEAK: Millis = Millis(600_000);
+
+/// Where the server is and how it knows us.
+pub(super) struct Rest {
+    base: String,
+    key: Option<String>,
+}
+
+impl Rest {
+    pub(super) fn new(base: &str, key: Option<String>) -> Result<Self, Error> {
+        let base = url::base(base).ok_or_else(|| Error::InvalidArgument {
+            field: "url",
+            message: "an http or https address without credentials, query and fragment".into(),
+        })?;
+        Ok(Self { base: base.to_owned(), key: key.filter(|key| !key.is_empty()) })
+    }
+
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
+    pub(super) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    pub(super) fn server_info(&self) -> Request {
+        self.request(Method::Get, "/server_info", None, READ)
+    }
+
+    pub(super) fn create(&self, body: String) -> Request {
+        self.request(Method::Post, "/api/conversations?include_skills=false", Some(body), CREATE)
+    }
+
+    pub(super) fn conversation(&self, id: &str) -> Request {
+        self.of_conversation(Method::Get, id, "?include_skills=false", None, READ)
+    }
+
+    pub(super) fn say(&self, id: &str, content: &RawValue, run: bool) -> Request {
+        let body = [r#"{"role":"user","content":"#, content.get(), r#","run":"#, if run { "true}" } else { "false}" }];
+        self.of_conversation(Method::Post, id, "/events", Some(body.concat()), SPEAK)
+    }
+
+    pub(super) fn run(&self, id: &str) -> Request {
+        self.of_conversation(Method::Post, id, "/run", None, SPEAK)
+    }
+
+    pub(super) fn event(&self, id: &str, event: &str) -> Request {
+        self.of_conversation(Method::Get, id, &["/events/", &url::encode(event)].concat(), None, READ)
+    }
+
+    pub(super) fn search(&self, id: &str, page: &Page) -> Request {
+        let mut query = ["/events/search?limit=", &page.limit.to_string()].concat();
+        if page.newest_first {
+            query.push_str("&sort_order=TIMESTAMP_DESC");
+        }
+        if let Some(start) = &page.page {
+            query.push_str("&page_id=");
+            query.push_str(&url::encode(start));
+        }
+        self.of_conversation(Method::Get, id, &query, None, READ)
+    }
+
+    /// The address of a socket; a key never goes into it.
+    pub(super) fn socket(&self, route: &str, id: &str, query: &str) -> String {
+        [&url::websocket(&self.base), "/sockets/", route, "/", &url::encode(id), query].concat()
+    }
+
+    fn of_conversation(&self, method: Method, id: &str, rest: &str, body: Option<String>, timeout: Millis) -> Request {
+        self.request(method, &["/api/conversations/", &url::encode(id), rest].concat(), body, timeout)
+    }
+
+    fn request(&self, method: Method, path: &str, body: Option<String>, timeout: Millis) -> Request {
+        let mut headers = Vec::new();
+        if let Some(key) = &self.key {
+            headers.push(("X-Session-API-Key", key.clone()));
+        }
+        if body.is_some() {
+            headers.push(("Content-Type", "application/json".to_owned()));
+        }
+        Request { method, url: [&self.base, path].concat(), headers, body, timeout }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_a_header_and_in_no_address() {
+        let rest = Rest::new("http://h:8000/", Some("canary".into())).unwrap();
+        let page = Page { limit: 5, newest_first: true, page: Some("a/b".into()) };
+        let requests = [rest.server_info(), rest.create("{}".into()), rest.conversation("i"), rest.search("i", &page)];
+        for request in &requests {
+            assert!(request.headers.contains(&("X-Session-API-Key", "canary".into())));
+            assert!(!request.url.contains("canary"));
+        }
+        assert!(!rest.socket("events", "i", "").contains("canary"));
+        assert_eq!(
+            requests.last().unwrap().url,
+            "http://h:8000/api/conversations/i/events/search?limit=5&sort_order=TIMESTAMP_DESC&page_id=a%2Fb"
+        );
+    }
+
+    #[test]
+    fn an_empty_key_is_no_key() {
+        assert_eq!(Rest::new("http://h", Some(String::new())).unwrap().key(), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! The session socket (from 1.45): numbered frames, resumed by number.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::event::string;
+
+/// Where we are in the log.
+#[derive(Debug, Default)]
+pub(super) struct Cursor {
+    /// The last number seen. `None`: nothing seen, and what lies before is not ours.
+    seen: Option<i64>,
+    /// The replay ends with this number.
+    replay_until: Option<i64>,
+}
+
+/// One frame.
+pub(super) enum Frame<'a> {
+    Sync(Sync),
+    /// An event of the log, with its number.
+    Durable {
+        seq: Option<i64>,
+        event: &'a RawValue,
+    },
+    /// An event of the moment.
+    Transient {
+        event: &'a RawValue,
+    },
+    Delta {
+        item: Option<String>,
+        reasoning: bool,
+        content: String,
+    },
+    /// A streamed text ends without an event.
+    Aborted {
+        item: Option<String>,
+        reason: String,
+    },
+    Error {
+        code: String,
+        detail: String,
+    },
+    /// A streamed text begins: nothing to do.
+    Started,
+    Unknown(String),
+}
+
+/// The first frame: which part of the log is replayed.
+pub(super) struct Sync {
+    from: Option<i64>,
+    through: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    r#type: String,
+    seq: Option<i64>,
+    from_seq: Option<i64>,
+    through_seq: Option<i64>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+    #[serde(borrow)]
+    item_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    code: Option<&'a RawValue>,
+    #[serde(borrow)]
+    detail: Option<&'a RawValue>,
+}
+
+impl<'a> Frame<'a> {
+    /// Reads a frame; `None` when it is no envelope.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let envelope: Envelope = serde_json::from_str(text).ok()?;
+        let words = |value| string(value).unwrap_or_default();
+        Some(match (envelope.r#type.as_str(), envelope.event) {
+            ("sync", _) => Self::Sync(Sync { from: envelope.from_seq, through: envelope.through_seq }),
+            ("durable", Some(event)) => Self::Durable { seq: envelope.seq, event },
+            ("transient", Some(event)) => Self::Transient { event },
+            ("item_started", _) => Self::Started,
+            ("delta", _) => Self::Delta {
+                item: string(envelope.item_id),
+                reasoning: words(envelope.kind) == "reasoning",
+                content: words(envelope.content),
+            },
+            ("item_aborted", _) => Self::Aborted { item: string(envelope.item_id), reason: words(envelope.reason) },
+            ("error", _) => Self::Error { code: words(envelope.code), detail: words(envelope.detail) },
+            _ => Self::Unknown(envelope.r#type),
+        })
+    }
+}
+
+impl Cursor {
+    /// The whole log is ours: the conversation is new.
+    pub(super) fn from_the_start() -> Self {
+        Self { seen: Some(-1), replay_until: None }
+    }
+
+    /// The query of the next connection. Without a cursor the server replays nothing.
+    pub(super) fn query(&self) -> String {
+        self.seen.map_or_else(String::new, |seen| ["?after_seq=", &seen.to_string()].concat())
+    }
+
+    /// The server says what it will replay. `Err` when its log is shorter than what we saw of it.
+    pub(super) fn synced(&mut self, sync: &Sync) -> Result<(), ()> {
+        let end = sync.through.unwrap_or(-1);
+        let seen = self.seen;
+        self.replay_until = sync.from.filter(|from| *from < end).map(|_| end);
+        if sync.from.is_none() || seen.is_some_and(|seen| seen > end) {
+            self.seen = Some(end);
+        }
+        if seen.is_some_and(|seen| seen > end) { Err(()) } else { Ok(()) }
+    }
+
+    /// An event of the log came. Numbers may have gaps.
+    pub(super) fn advance(&mut self, seq: i64) {
+        self.seen = self.seen.max(Some(seq));
+        if self.replay_until.is_some_and(|end| seq >= end) {
+            self.replay_until = None;
+        }
+    }
+
+    /// Whether everything missed has come.
+    pub(super) fn is_caught_up(&self) -> bool {
+        self.replay_until.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sync(cursor: &mut Cursor, text: &str) -> Result<(), ()> {
+        match Frame::read(text) {
+            Some(Frame::Sync(sync)) => cursor.synced(&sync),
+            _ => panic!("{text}"),
+        }
+    }
+
+    #[test]
+    fn a_new_conversation_is_replayed_whole_and_a_joined_one_from_now_on() {
+        assert_eq!(Cursor::from_the_start().query(), "?after_seq=-1");
+        let mut joined = Cursor::default();
+        assert_eq!(joined.query(), "");
+        sync(&mut joined, r#"{"type":"sync","through_seq":10}"#).unwrap();
+        assert!(joined.is_caught_up());
+        assert_eq!(joined.query(), "?after_seq=10");
+    }
+
+    #[test]
+    fn a_joined_conversation_without_events_resumes_from_its_start() {
+        let mut cursor = Cursor::default();
+        sync(&mut cursor, r#"{"type":"sync"}"#).unwrap();
+        assert_eq!(cursor.query(), "?after_seq=-1");
+    }
+
+    #[test]
+    fn the_replay_ends_with_its_last_number_over_gaps() {
+        let mut cursor = Cursor::from_the_start();
+        sync(&mut cursor, r#"{"type":"sync","from_seq":-1,"through_seq":4}"#).unwrap();
+        assert!(!cursor.is_caught_up());
+        cursor.advance(0);
+        cursor.advance(3);
+        assert!(!cursor.is_caught_up());
+        cursor.advance(4);
+        assert!(cursor.is_caught_up());
+        assert_eq!(cursor.query(), "?after_seq=4");
+    }
+
+    #[test]
+    fn a_log_shorter_than_what_was_seen_is_told() {
+        let mut cursor = Cursor::from_the_start();
+        sync(&mut cursor, r#"{"type":"sync","from_seq":-1}"#).unwrap();
+        cursor.advance(9);
+        assert_eq!(sync(&mut cursor, r#"{"type":"sync","from_seq":9,"through_seq":3}"#), Err(()));
+        assert_eq!(cursor.query(), "?after_seq=3");
+    }
+}

@@ -1,0 +1,210 @@
+//! The neutral vocabulary: everything a protocol can say to the house.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::call::CallId;
+use crate::error::Error;
+use crate::tool::KnownTool;
+
+use super::CommandId;
+
+/// One thing that a protocol has to say.
+pub enum Signal {
+    /// The conversation exists on the server.
+    Opened(Opened),
+    /// The connection stands and nothing can be missed: it is safe to speak.
+    Ready,
+    /// The conversation is over for us. Nothing follows.
+    Ended(Error),
+    /// The connection changed.
+    Connection(Connection),
+    /// An event of the log or of the moment.
+    Delivered(Delivery),
+    /// Streamed text.
+    Delta {
+        /// The id of the event that will close the text, when it is known.
+        item: Option<String>,
+        /// Thoughts rather than words.
+        reasoning: bool,
+        /// The text.
+        content: String,
+    },
+    /// A poll's answer, which may lag behind what was delivered.
+    Polled(Status),
+    /// Something was dropped, repaired or not understood.
+    Notice {
+        /// The stable name.
+        code: &'static str,
+        /// A sentence.
+        message: String,
+    },
+    /// A command has ended.
+    Done {
+        /// Which.
+        command: CommandId,
+        /// JSON text, or the error.
+        result: Result<String, Error>,
+    },
+}
+
+/// A conversation as the server has it.
+pub struct Opened {
+    /// Its id.
+    pub id: String,
+    /// Whether this request made it.
+    pub created: bool,
+    /// What it is doing.
+    pub status: Status,
+    /// The tools that it can call.
+    pub tools: Vec<KnownTool>,
+    /// What could hold back an announced call, if anything can.
+    pub gate: Option<&'static str>,
+}
+
+/// An event, with what it means to the house.
+pub struct Delivery {
+    /// The event's id, where it has one: an id is delivered once.
+    pub id: Option<String>,
+    /// The event's JSON text, untouched.
+    pub raw: String,
+    /// What it means, in order.
+    pub meanings: Vec<Meaning>,
+}
+
+/// What an event can mean.
+pub enum Meaning {
+    /// The agent wants a call.
+    Announced {
+        /// The call.
+        call: CallId,
+        /// The tool's name.
+        tool: String,
+        /// JSON text of an object.
+        arguments: Box<RawValue>,
+    },
+    /// A call may run.
+    Authorised {
+        /// The call.
+        call: CallId,
+    },
+    /// A person or a hook said no.
+    Rejected {
+        /// The call.
+        call: CallId,
+        /// The tool's name.
+        tool: String,
+        /// Their words.
+        reason: String,
+    },
+    /// The server took the call back.
+    Withdrawn {
+        /// The call.
+        call: CallId,
+        /// The tool's name.
+        tool: String,
+        /// Its words.
+        reason: String,
+    },
+    /// The conversation does this now.
+    Status(Status),
+    /// The turn is over for good, with this status.
+    TurnOver(Status),
+    /// The run failed; the turn's end follows.
+    RunFailed {
+        /// The server's code.
+        code: String,
+        /// The server's words.
+        detail: String,
+    },
+    /// A whole message.
+    Message {
+        /// `user` or `assistant`.
+        role: String,
+        /// Who wrote it.
+        source: String,
+        /// Its text parts, joined.
+        text: String,
+    },
+    /// What could hold back an announced call from now on, if anything can.
+    Gate(Option<&'static str>),
+}
+
+/// What a conversation is doing. The JSON is `StatusEvent` of `types.d.ts`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum Status {
+    /// Nothing; nothing was asked.
+    Idle,
+    /// The agent runs.
+    Running,
+    /// Stopped between steps.
+    Paused,
+    /// A person must decide.
+    WaitingForConfirmation,
+    /// The agent said that it is done.
+    Finished,
+    /// The run failed.
+    Error,
+    /// The agent repeats itself.
+    Stuck,
+    /// It is being deleted.
+    Deleting,
+    /// A word that this version does not know.
+    Unknown {
+        /// The word.
+        detail: String,
+    },
+}
+
+impl Status {
+    /// The word for it in JS.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::WaitingForConfirmation => "waiting_for_confirmation",
+            Self::Finished => "finished",
+            Self::Error => "error",
+            Self::Stuck => "stuck",
+            Self::Deleting => "deleting",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+}
+
+/// A change of the connection. The JSON is `ConnectionEvent` of `types.d.ts`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Connection {
+    /// A socket is being opened.
+    Connecting {
+        /// Why.
+        reason: &'static str,
+    },
+    /// The socket is open, the server has not spoken.
+    Connected {
+        /// In a few words.
+        reason: &'static str,
+    },
+    /// Everything missed has been caught up with.
+    Ready {
+        /// In a few words.
+        reason: &'static str,
+    },
+    /// The socket is gone.
+    Lost {
+        /// The close reason, or our words.
+        reason: String,
+        /// The close code.
+        close_code: u16,
+        /// Milliseconds until the next attempt.
+        retry_in: u64,
+    },
+    /// Closed for good.
+    Closed {
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,83 @@
+//! The wire as every protocol sees it.
+
+use crate::net::{Answer, Request, RequestId, SocketId};
+
+use super::Signal;
+
+/// What comes over the wire.
+pub enum Wire {
+    /// A request ended.
+    Answered {
+        /// Which.
+        request: RequestId,
+        /// How.
+        answer: Answer,
+    },
+    /// A socket is open.
+    Opened {
+        /// Which.
+        socket: SocketId,
+    },
+    /// A text frame.
+    Frame {
+        /// From which socket.
+        socket: SocketId,
+        /// Its text.
+        text: String,
+    },
+    /// A socket is closed.
+    Closed {
+        /// Which.
+        socket: SocketId,
+        /// The close code.
+        code: u16,
+        /// The server's words.
+        reason: String,
+    },
+}
+
+/// What goes out.
+pub enum WireEffect {
+    /// Send a request.
+    Fetch {
+        /// Names it.
+        request: RequestId,
+        /// The request.
+        what: Request,
+    },
+    /// Open a socket.
+    OpenSocket {
+        /// Names it.
+        socket: SocketId,
+        /// Where.
+        url: String,
+    },
+    /// Send a text frame.
+    SendText {
+        /// On which socket.
+        socket: SocketId,
+        /// The text.
+        text: String,
+    },
+    /// Close a socket.
+    CloseSocket {
+        /// Which.
+        socket: SocketId,
+    },
+}
+
+/// Where a protocol puts what it wants done and what it has to say, in order.
+#[derive(Default)]
+pub struct Outlet {
+    /// To be done.
+    pub effects: Vec<WireEffect>,
+    /// To be heard.
+    pub signals: Vec<Signal>,
+}
+
+impl Outlet {
+    /// Adds a signal.
+    pub fn say(&mut self, signal: Signal) {
+        self.signals.push(signal);
+    }
+}

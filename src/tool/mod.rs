@@ -1,0 +1,16 @@
+//! What a tool is: its declaration and the rules for it, the registry of a conversation, and what a schema says about a
+//! value. Knows no protocol and no call.
+
+mod annotations;
+mod declaration;
+mod name;
+mod registry;
+mod report;
+mod schema;
+
+pub use annotations::Annotations;
+pub use declaration::{RunOn, Tool};
+pub use name::ToolName;
+pub use registry::{Drift, Entry, KnownTool, Registry, SchemaRequest};
+pub use report::{Issue, Report};
+pub use schema::{Schema, SchemaId};

@@ -1,0 +1,92 @@
+//! A JSON Schema as the app gave it.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// Names a schema of a conversation towards the schema engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SchemaId(pub u32);
+
+/// A schema: its text, untouched, and its parsed form for the rules and for comparison.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    text: Box<RawValue>,
+    value: Map<String, Value>,
+}
+
+/// Equal as the servers compare: key order does not count, array order does.
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Schema {
+    /// Reads a schema; `None` unless it is a JSON object.
+    pub fn read(text: &RawValue) -> Option<Self> {
+        let value = serde_json::from_str(text.get()).ok()?;
+        Some(Self { text: text.to_owned(), value })
+    }
+
+    /// The text as it was given.
+    pub fn text(&self) -> &RawValue {
+        &self.text
+    }
+
+    /// A keyword at the top.
+    pub fn keyword(&self, name: &str) -> Option<&Value> {
+        self.value.get(name)
+    }
+
+    /// The declared properties, in the order of their names.
+    pub fn properties(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let properties = self.value.get("properties").and_then(Value::as_object);
+        properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
+    }
+
+    /// Whether a property is declared.
+    pub fn declares(&self, property: &str) -> bool {
+        self.properties().any(|(name, _)| name == property)
+    }
+
+    /// Whether every object fits, so that there is nothing to validate.
+    pub fn accepts_every_object(&self) -> bool {
+        self.value.iter().all(|(keyword, value)| match keyword.as_str() {
+            "type" => value == "object",
+            "title" | "description" | "$schema" | "$id" | "$comment" => true,
+            "properties" => value.as_object().is_some_and(Map::is_empty),
+            "required" => value.as_array().is_some_and(Vec::is_empty),
+            "additionalProperties" => value == &Value::Bool(true),
+            _ => false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(text: &str) -> Schema {
+        Schema::read(serde_json::from_str(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_text_stays_as_it_was_given() {
+        let text = r#"{ "type":"object",  "x-order": [2, 1], "properties": {} }"#;
+        assert_eq!(schema(text).text().get(), text);
+    }
+
+    #[test]
+    fn schemas_differ_by_array_order_and_not_by_key_order() {
+        let one = schema(r#"{"type":"object","required":["a","b"]}"#);
+        assert_eq!(one, schema(r#"{"required":["a","b"],"type":"object"}"#));
+        assert_ne!(one, schema(r#"{"type":"object","required":["b","a"]}"#));
+    }
+
+    #[test]
+    fn only_a_schema_without_a_constraint_needs_no_engine() {
+        assert!(schema(r#"{"type":"object","properties":{}}"#).accepts_every_object());
+        assert!(!schema(r#"{"type":"object","properties":{"a":{}}}"#).accepts_every_object());
+        assert!(!schema(r#"{"type":"object","minProperties":1}"#).accepts_every_object());
+    }
+}
