@@ -1,0 +1,66 @@
+//! Words that appear in Rust and in `types.d.ts` are the same words.
+
+const TYPES: &str = include_str!("../../src/wasm/types.d.ts");
+
+/// The texts of a union of string literals.
+fn union(name: &str) -> Vec<&'static str> {
+    let start = TYPES.find(&format!("export type {name} =")).unwrap_or_else(|| panic!("no type {name}"));
+    let body = &TYPES[start..];
+    let end = body.find(';').unwrap();
+    body[..end].split('"').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn the_topics_are_those_of_the_types() {
+    use pagehand::conversation::Topic;
+    let start = TYPES.find("export interface ConversationEvents {").unwrap();
+    let body = &TYPES[start..start + TYPES[start..].find('}').unwrap()];
+    let topics = [
+        Topic::Call,
+        Topic::Status,
+        Topic::Message,
+        Topic::Delta,
+        Topic::Event,
+        Topic::Connection,
+        Topic::Tools,
+        Topic::Notice,
+        Topic::Error,
+    ];
+    for topic in topics {
+        assert!(body.contains(&format!("  {}:", topic.as_str())), "{}", topic.as_str());
+    }
+    assert_eq!(body.matches(':').count(), topics.len());
+}
+
+#[test]
+fn the_states_of_a_call_are_those_of_the_types() {
+    use pagehand::call::State;
+    let states = [
+        State::Announced,
+        State::Waiting,
+        State::Authorised,
+        State::Validating,
+        State::Claiming,
+        State::Running,
+        State::Settled,
+        State::Withdrawn,
+    ];
+    let words: Vec<String> =
+        states.iter().map(|state| serde_json::to_value(state).unwrap().as_str().unwrap().to_owned()).collect();
+    assert_eq!(words, union("CallState"));
+}
+
+#[test]
+fn the_failure_codes_are_those_of_the_types() {
+    use pagehand::call::FailureCode;
+    let codes = [
+        FailureCode::HandlerThrew,
+        FailureCode::ResultNotSerializable,
+        FailureCode::InvalidSchema,
+        FailureCode::SchemaEngineUnavailable,
+        FailureCode::CallUnavailable,
+    ];
+    let words: Vec<String> =
+        codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();
+    assert_eq!(words, union("FailureCode"));
+}

@@ -1,0 +1,21 @@
+//! Native tests: the core driven through its inputs and effects, with the real schema engine and recorded traffic.
+#![cfg(not(target_arch = "wasm32"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod calls;
+mod codes;
+mod connection;
+mod decoding;
+mod opening;
+mod recording;
+mod replay;
+mod stage;
+mod turns;

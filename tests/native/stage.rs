@@ -1,0 +1,275 @@
+//! A stage for one conversation: it performs the effects that need no network, and keeps the rest for the test.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use pagehand::call::{CallId, EngineError, Ledger, RunId, Settled};
+use pagehand::conversation::{Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Topic};
+use pagehand::error::Error;
+use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
+use pagehand::protocol::openhands::{OpenHands, Opening, Settings};
+use pagehand::tool::{Report, SchemaId, Tool};
+use pagehand_schema::Validator;
+use serde_json::Value;
+
+pub const ID: &str = "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad111";
+
+/// A handler that ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ran {
+    pub tool: String,
+    pub call: String,
+    pub arguments: Value,
+}
+
+#[derive(Default)]
+pub struct Stage {
+    conversation: Option<Conversation>,
+    pub now: Millis,
+    engine: BTreeMap<SchemaId, Validator>,
+    pub engine_is_there: bool,
+    ledger: Ledger,
+    operations: u32,
+    /// What handlers return: nothing means that they never settle.
+    pub returns: Option<Settled>,
+    pub runs: Vec<Ran>,
+    pub open_runs: Vec<RunId>,
+    pub aborted: Vec<RunId>,
+    pub requests: Vec<(RequestId, Request)>,
+    pub sockets: Vec<(SocketId, String)>,
+    pub sent: Vec<(SocketId, String)>,
+    pub closed: Vec<SocketId>,
+    pub events: Vec<(Topic, Value)>,
+    pub settled: BTreeMap<u32, Result<Value, Error>>,
+}
+
+pub fn tool(name: &str, schema: &str) -> Tool {
+    tool_with(name, schema, r#""hasHandler":true"#)
+}
+
+pub fn tool_with(name: &str, schema: &str, more: &str) -> Tool {
+    let text = format!(r#"{{"name":{name:?},"description":"d","inputSchema":{schema},{more}}}"#);
+    Tool::from_json(&text).unwrap()
+}
+
+impl Stage {
+    pub fn new(tools: Vec<Tool>) -> Self {
+        Self::with(Opening::Create { id: ID.into(), request: r#"{"agent":{}}"#.into() }, tools)
+    }
+
+    pub fn with(opening: Opening, tools: Vec<Tool>) -> Self {
+        let settings = Settings { url: "http://server".into(), session_key: Some("canary".into()) };
+        let protocol = OpenHands::new(settings, opening).unwrap();
+        let conversation = Conversation::new(Box::new(protocol), tools, 7).unwrap();
+        Self {
+            conversation: Some(conversation),
+            now: Millis(1_000_000),
+            engine_is_there: true,
+            returns: Some(Settled::Returned("null".into())),
+            ..Self::default()
+        }
+    }
+
+    /// A created conversation that is ready to speak, on the session socket.
+    pub fn ready(tools: Vec<Tool>) -> Self {
+        let mut stage = Self::new(tools);
+        stage.command(Command::Open);
+        stage.open("1.58.2", 201, "[]");
+        stage.frame(r#"{"type":"sync","from_seq":-1}"#);
+        stage
+    }
+
+    /// Answers the two requests of opening and opens the socket.
+    pub fn open(&mut self, version: &str, status: u16, client_tools: &str) {
+        self.answer("/server_info", 200, &format!(r#"{{"version":"{version}"}}"#));
+        let info = format!(r#"{{"id":"{ID}","execution_status":"idle","client_tools":{client_tools}}}"#);
+        self.answer("/api/conversations", status, &info);
+        self.connect();
+    }
+
+    /// Opens the newest socket.
+    pub fn connect(&mut self) {
+        let (socket, _) = self.sockets.last().cloned().expect("no socket is wanted");
+        self.input(Input::SocketOpened { socket });
+    }
+
+    pub fn socket(&self) -> SocketId {
+        self.sockets.last().expect("no socket is wanted").0
+    }
+
+    pub fn frame(&mut self, text: &str) {
+        self.input(Input::Frame { socket: self.socket(), text: text.into() });
+    }
+
+    /// A durable frame of the session socket.
+    pub fn durable(&mut self, seq: i64, event: &str) {
+        self.frame(&format!(r#"{{"type":"durable","seq":{seq},"event":{event}}}"#));
+    }
+
+    pub fn lose_socket(&mut self, code: u16) {
+        self.input(Input::SocketClosed { socket: self.socket(), code, reason: String::new() });
+    }
+
+    /// Lets time pass until the conversation wants to be woken.
+    pub fn wait(&mut self) -> bool {
+        let Some(at) = self.conversation.as_ref().and_then(Conversation::next_wakeup) else { return false };
+        self.now = self.now.max(at);
+        self.input(Input::Tick);
+        true
+    }
+
+    pub fn command(&mut self, command: Command) -> u32 {
+        self.operations += 1;
+        self.input(Input::App { operation: OperationId(self.operations), command });
+        self.operations
+    }
+
+    pub fn send(&mut self, text: &str) -> u32 {
+        self.command(Command::Send { content: Content::text(text).unwrap(), run: true })
+    }
+
+    pub fn history(&mut self) -> u32 {
+        self.command(Command::History(HistoryQuery { limit: 5, newest_first: false, page: None }))
+    }
+
+    pub fn cancel(&mut self, call: &str) -> u32 {
+        self.command(Command::Cancel { call: CallId::new(call), reason: "no longer needed".into() })
+    }
+
+    /// Takes the oldest open request whose URL contains the text.
+    pub fn take(&mut self, url: &str) -> Option<(RequestId, Request)> {
+        let at = self.requests.iter().position(|(_, request)| request.url.contains(url))?;
+        Some(self.requests.remove(at))
+    }
+
+    pub fn answer(&mut self, url: &str, status: u16, body: &str) {
+        self.reply(url, Answer::Http { status, body: body.into() });
+    }
+
+    pub fn reply(&mut self, url: &str, answer: Answer) {
+        let (request, _) = self.take(url).unwrap_or_else(|| panic!("nothing asks for {url}"));
+        self.input(Input::Answered { request, answer });
+    }
+
+    pub fn settle_run(&mut self, settled: Settled) {
+        let run = self.open_runs.remove(0);
+        self.input(Input::HandlerSettled { run, settled });
+    }
+
+    pub fn topic(&self, topic: Topic) -> Vec<&Value> {
+        self.events.iter().filter(|(of, _)| *of == topic).map(|(_, value)| value).collect()
+    }
+
+    /// The states that a call went through.
+    pub fn states(&self, call: &str) -> String {
+        let steps = self.topic(Topic::Call).into_iter().filter(|step| step["callId"] == call);
+        steps.map(|step| step["state"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The outcome of a call.
+    pub fn outcome(&self, call: &str) -> Value {
+        let mut steps = self.topic(Topic::Call).into_iter().filter(|step| step["callId"] == call);
+        let outcomes: Vec<_> = steps.by_ref().filter_map(|step| step.get("outcome")).collect();
+        assert!(outcomes.len() < 2, "two outcomes: {outcomes:?}");
+        outcomes.first().map_or(Value::Null, |outcome| (*outcome).clone())
+    }
+
+    pub fn notices(&self) -> Vec<&str> {
+        self.topic(Topic::Notice).into_iter().map(|notice| notice["code"].as_str().unwrap()).collect()
+    }
+
+    pub fn error(&self, operation: u32) -> &'static str {
+        self.settled[&operation].as_ref().unwrap_err().code()
+    }
+
+    /// What another conversation of the page claimed is claimed here, too.
+    pub fn share_ledger_of(&mut self, other: &mut Self) {
+        self.ledger = std::mem::take(&mut other.ledger);
+    }
+
+    pub fn input(&mut self, input: Input) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            let conversation = self.conversation.as_mut().unwrap();
+            for effect in conversation.handle(input, self.now) {
+                inputs.extend(self.perform(effect));
+            }
+            self.now = Millis(self.now.0 + 1);
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) -> Option<Input> {
+        match effect {
+            Effect::Fetch { request, what } => self.requests.push((request, what)),
+            Effect::OpenSocket { socket, url } => self.sockets.push((socket, url)),
+            Effect::SendText { socket, text } => self.sent.push((socket, text)),
+            Effect::CloseSocket { socket } => self.closed.push(socket),
+            Effect::CompileSchema { schema, text } => {
+                let result = match Validator::compile(&text) {
+                    Ok(validator) => {
+                        self.engine.insert(schema, validator);
+                        Ok(())
+                    }
+                    Err(error) => Err(EngineError::Schema(error.to_string())),
+                };
+                return Some(Input::SchemaCompiled { schema, result });
+            }
+            Effect::Validate { check, schema, instance } => {
+                let result = match self.engine.get(&schema) {
+                    _ if !self.engine_is_there => Err(EngineError::Unavailable("not found".into())),
+                    None => Err(EngineError::Schema("it did not compile".into())),
+                    Some(validator) => {
+                        let report = serde_json::to_string(&validator.check(&instance)).unwrap();
+                        Ok(Report::from_json(&report).unwrap())
+                    }
+                };
+                return Some(Input::Validated { check, result });
+            }
+            Effect::Claim { call, key } => {
+                let won = self.ledger.claim(&key);
+                return Some(Input::Claimed { call, won });
+            }
+            Effect::Run { run, tool, call, arguments } => {
+                let arguments = serde_json::from_str(&arguments).unwrap();
+                self.runs.push(Ran { tool: tool.to_string(), call: call.to_string(), arguments });
+                match self.returns.clone() {
+                    Some(settled) => return Some(Input::HandlerSettled { run, settled }),
+                    None => self.open_runs.push(run),
+                }
+            }
+            Effect::Abort { run, .. } => self.aborted.push(run),
+            Effect::Emit(event) => self.events.push((event.topic, serde_json::from_str(&event.json).unwrap())),
+            Effect::Settle { operation, result } => {
+                let result = result.map(|json| serde_json::from_str(&json).unwrap());
+                assert!(self.settled.insert(operation.0, result).is_none(), "settled twice: {}", operation.0);
+            }
+        }
+        None
+    }
+}
+
+/// An `ActionEvent` of a client tool.
+pub fn action(id: &str, tool: &str, arguments: &str) -> String {
+    let (open, rest) = arguments.split_at(arguments.len() - 1);
+    let comma = if open.len() > 1 { "," } else { "" };
+    let action = format!(r#"{open}{comma}"kind":"ClientAction_{tool}"{rest}"#);
+    format!(
+        r#"{{"id":"{id}","source":"agent","thought":[],"action":{action},"tool_name":"{tool}","tool_call_id":"tc_{id}","kind":"ActionEvent"}}"#
+    )
+}
+
+/// The acknowledgement of a call.
+pub fn ack(id: &str) -> String {
+    format!(
+        r#"{{"id":"ack_{id}","source":"environment","tool_name":"t","tool_call_id":"tc_{id}","observation":{{"content":[],"is_error":false,"kind":"ClientToolObservation"}},"action_id":"{id}","kind":"ObservationEvent"}}"#
+    )
+}
+
+pub fn status(id: &str, status: &str) -> String {
+    format!(r#"{{"id":"{id}","key":"execution_status","value":"{status}","kind":"ConversationStateUpdateEvent"}}"#)
+}
+
+pub fn full_state(id: &str, status: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","key":"full_state","value":{{"execution_status":"{status}"}},"kind":"ConversationStateUpdateEvent"}}"#
+    )
+}

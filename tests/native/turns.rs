@@ -1,0 +1,152 @@
+//! Speaking, and knowing when the agent's turn is over.
+
+use pagehand::conversation::{Command, Topic};
+use pagehand::net::Answer;
+use serde_json::json;
+
+use crate::stage::{ID, Stage, ack, action, full_state, status, tool};
+
+const ANY: &str = r#"{"type":"object"}"#;
+
+fn transient(stage: &mut Stage, event: &str) {
+    stage.frame(&format!(r#"{{"type":"transient","event":{event}}}"#));
+}
+
+#[test]
+fn idle_resolves_at_once_when_nothing_runs() {
+    let mut stage = Stage::ready(vec![]);
+    let idle = stage.command(Command::Idle);
+    assert_eq!(stage.settled[&idle], Ok(json!({"status": "idle"})));
+}
+
+#[test]
+fn a_turn_ends_with_the_full_state_after_the_run_was_seen() {
+    let mut stage = Stage::ready(vec![]);
+    let send = stage.send("hi");
+    let idle = stage.command(Command::Idle);
+    transient(&mut stage, &full_state("subscribed", "idle"));
+    assert!(!stage.settled.contains_key(&idle), "the state told on subscription ended the turn");
+    let (_, request) = stage.take("/events").unwrap();
+    assert_eq!(request.body.as_deref(), Some(r#"{"role":"user","content":[{"type":"text","text":"hi"}],"run":true}"#));
+    stage.durable(0, &status("s1", "running"));
+    stage.durable(1, &status("s2", "finished"));
+    assert!(!stage.settled.contains_key(&idle), "a stop hook could still set it going again");
+    stage.durable(2, &status("s3", "running"));
+    stage.durable(3, &status("s4", "finished"));
+    transient(&mut stage, &full_state("end", "finished"));
+    assert_eq!(stage.settled[&idle], Ok(json!({"status": "finished"})));
+    assert!(!stage.settled.contains_key(&send), "the answer to the message has not come");
+}
+
+#[test]
+fn idle_waits_for_the_slowest_call() {
+    let mut stage = Stage::ready(vec![tool("t", ANY)]);
+    stage.returns = None;
+    stage.send("hi");
+    let idle = stage.command(Command::Idle);
+    stage.durable(0, &status("s1", "running"));
+    stage.durable(1, &action("a", "t", "{}"));
+    stage.durable(2, &ack("a"));
+    transient(&mut stage, &full_state("end", "finished"));
+    assert!(!stage.settled.contains_key(&idle));
+    stage.settle_run(pagehand::call::Settled::Returned("1".into()));
+    assert!(stage.settled[&idle].is_ok());
+}
+
+#[test]
+fn a_failed_run_says_why() {
+    let mut stage = Stage::ready(vec![]);
+    stage.send("hi");
+    let idle = stage.command(Command::Idle);
+    stage.durable(0, &status("s1", "running"));
+    stage.durable(1, &status("s2", "error"));
+    stage.durable(2, r#"{"id":"e","kind":"ConversationErrorEvent","code":"MaxIterationsReached","detail":"500"}"#);
+    transient(&mut stage, &full_state("end", "error"));
+    let failure = json!({"code": "MaxIterationsReached", "detail": "500"});
+    assert_eq!(stage.settled[&idle], Ok(json!({"status": "error", "error": failure})));
+    assert_eq!(stage.topic(Topic::Error)[0]["code"], "conversation_failed");
+}
+
+#[test]
+fn a_refused_message_begins_no_turn() {
+    let mut stage = Stage::ready(vec![]);
+    let send = stage.send("hi");
+    stage.answer("/events", 429, r#"{"detail":"limit"}"#);
+    assert_eq!(stage.error(send), "capacity");
+    let idle = stage.command(Command::Idle);
+    assert!(stage.settled[&idle].is_ok());
+}
+
+#[test]
+fn a_message_whose_answer_was_lost_is_not_sent_again() {
+    let mut stage = Stage::ready(vec![]);
+    let send = stage.send("hi");
+    stage.reply("/events", Answer::TimedOut);
+    assert_eq!(stage.error(send), "request_timeout");
+    assert!(stage.take("/events").is_none());
+}
+
+#[test]
+fn run_takes_running_already_for_success() {
+    let mut stage = Stage::ready(vec![]);
+    let run = stage.command(Command::Run);
+    stage.answer("/run", 409, r#"{"detail":"Conversation already running. Wait for completion or pause first."}"#);
+    assert!(stage.settled[&run].is_ok());
+}
+
+#[test]
+fn a_silent_turn_is_asked_about_and_ends_when_half_a_minute_confirms_it() {
+    let mut stage = Stage::ready(vec![]);
+    stage.send("hi");
+    stage.answer("/events", 200, r#"{"success":true}"#);
+    let idle = stage.command(Command::Idle);
+    let began = stage.now;
+    let poll = format!("/api/conversations/{ID}?");
+    let info = format!(r#"{{"id":"{ID}","execution_status":"finished"}}"#);
+    while !stage.settled.contains_key(&idle) {
+        assert!(stage.wait(), "nobody looks after the turn");
+        stage.answer(&poll, 200, &info);
+    }
+    assert_eq!(stage.settled[&idle], Ok(json!({"status": "finished"})));
+    let waited = stage.now.0 - began.0;
+    assert!((30_000..60_000).contains(&waited), "{waited} ms");
+}
+
+#[test]
+fn history_is_a_page_and_where_the_next_begins() {
+    let mut stage = Stage::ready(vec![]);
+    let page = stage.history();
+    stage.answer("/events/search?limit=5", 200, r#"{"items":[{"id":"a","kind":"PauseEvent"}],"next_page_id":"b"}"#);
+    assert_eq!(stage.settled[&page], Ok(json!({"events": [{"id": "a", "kind": "PauseEvent"}], "next": "b"})));
+    assert_eq!(stage.topic(Topic::Event).len(), 0, "history is read, not delivered");
+}
+
+#[test]
+fn messages_thoughts_and_the_finishing_words_are_messages() {
+    let mut stage = Stage::ready(vec![]);
+    let message = |id: &str, role: &str| {
+        format!(
+            r#"{{"id":"{id}","source":"user","llm_message":{{"role":"{role}","content":[{{"type":"text","text":"one"}},{{"type":"image","image_urls":[]}},{{"type":"text","text":"two"}}]}},"kind":"MessageEvent"}}"#
+        )
+    };
+    stage.durable(0, &message("m", "user"));
+    stage.durable(
+        1,
+        r#"{"id":"f","source":"agent","thought":[{"type":"text","text":"hm"}],"action":{"message":"Done.","kind":"FinishAction"},"tool_name":"finish","tool_call_id":"c","kind":"ActionEvent"}"#,
+    );
+    let texts: Vec<_> = stage.topic(Topic::Message).iter().map(|message| message["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["one\ntwo", "hm", "Done."]);
+}
+
+#[test]
+fn deltas_of_both_kinds_are_told_with_their_item() {
+    let mut stage = Stage::ready(vec![]);
+    stage.frame(r#"{"type":"item_started","item_id":"i","attempt":1}"#);
+    stage.frame(r#"{"type":"delta","item_id":"i","attempt":1,"order":0,"kind":"text","content":"hel"}"#);
+    stage.frame(r#"{"type":"delta","item_id":"i","attempt":1,"order":1,"kind":"reasoning","content":"lo"}"#);
+    stage.frame(r#"{"type":"item_aborted","item_id":"i","attempt":1,"reason":"cancelled"}"#);
+    let deltas = stage.topic(Topic::Delta);
+    assert_eq!(deltas[0], &json!({"item": "i", "kind": "text", "content": "hel"}));
+    assert_eq!(deltas[1]["kind"], "reasoning");
+    assert_eq!(stage.notices(), ["stream_aborted"]);
+}
