@@ -283,3 +283,63 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One of each. The match in [`Error::code`] has no wildcard, so a new variant cannot be forgotten there; the count
+    /// below keeps it from being forgotten here.
+    fn samples() -> Vec<Error> {
+        let text = String::new;
+        let fault = ToolFault { tool: text(), field: text(), rule: "rule", message: text() };
+        vec![
+            Error::InvalidArgument { field: "url", message: text() },
+            Error::InvalidTool(fault),
+            Error::ToolConflict { tool: text(), place: ConflictPlace::Here },
+            Error::ToolCollision { tool: text() },
+            Error::DuplicateTool { tool: text() },
+            Error::AnnouncementRefused { tool: text(), because: "hook" },
+            Error::UnsupportedServer { version: text(), minimum: "1.28.0" },
+            Error::Unauthorized,
+            Error::NotFound { detail: text() },
+            Error::InvalidRequest { issues: Vec::new() },
+            Error::RequestRefused { status: 400, detail: text() },
+            Error::Conflict { detail: text(), retryable: false },
+            Error::AlreadyRunning,
+            Error::Capacity { detail: text() },
+            Error::Server { status: 500, detail: text(), error_id: None },
+            Error::Unreachable,
+            Error::RequestTimeout,
+            Error::BadResponse { what: "GET" },
+            Error::ConversationFailed { code: text(), detail: text() },
+            Error::UnknownCall { call: text() },
+            Error::Closed { reason: text() },
+        ]
+    }
+
+    #[test]
+    fn every_code_is_in_the_types_and_in_the_readme() {
+        let types = include_str!("wasm/types.d.ts");
+        let readme = include_str!("../README.md");
+        let union = types.split("export type ErrorCode =").nth(1).and_then(|rest| rest.split(';').next()).unwrap();
+        let codes = include_str!("error.rs").split("pub fn code").nth(1).and_then(|rest| rest.split("    }\n").next());
+        assert_eq!(codes.unwrap().matches("=> \"").count(), samples().len(), "a sample is missing");
+        for error in samples() {
+            let code = error.code();
+            assert!(union.contains(&format!("\"{code}\"")), "{code} is not in the types");
+        }
+        for code in union.split('"').skip(1).step_by(2) {
+            assert!(readme.contains(&format!("| `{code}` |")), "{code} is not in the README's table");
+        }
+    }
+
+    #[test]
+    fn messages_are_one_sentence_in_lower_case_without_a_full_stop() {
+        for error in samples() {
+            let message = error.to_string();
+            assert!(!message.is_empty() && !message.ends_with('.') && !message.contains('\n'), "{message}");
+            assert!(!message.starts_with(char::is_uppercase), "{message}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::{Connection, Delivery, Meaning, Opened, Signal, Status};
+use crate::protocol::{Connection, Delivery, Meaning, NoticeCode, Opened, Signal, Status};
 use crate::tool::RunOn;
 
 use super::machine::{Conversation, Phase};
@@ -60,7 +60,7 @@ impl Conversation {
         if let Some(id) = delivery.id.as_deref()
             && !self.inbox.admit(id)
         {
-            return self.tell_notice("duplicate_event", "an event came again", Some(id));
+            return self.tell_notice(NoticeCode::DuplicateEvent, "an event came again", Some(id));
         }
         self.emit_text(Topic::Event, delivery.raw);
         for meaning in delivery.meanings {

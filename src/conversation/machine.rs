@@ -6,7 +6,7 @@ use std::mem;
 use crate::call::{Action, Calls};
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::{self, CommandId, Outlet, Protocol, Status, Wire, WireEffect};
+use crate::protocol::{self, CommandId, NoticeCode, Outlet, Protocol, Status, Wire, WireEffect};
 use crate::tool::{KnownTool, Registry, RunOn, SchemaRequest, Tool};
 
 use super::inbox::Inbox;
@@ -331,7 +331,7 @@ impl Conversation {
                 }
                 Action::Abort { run, cause } => self.out.push(Effect::Abort { run, cause }),
                 Action::Tell(step) => self.tell_call(&step),
-                Action::Late { call, what } => self.tell_notice("late_signal", what, Some(call.as_str())),
+                Action::Late { call, what } => self.tell_notice(NoticeCode::LateSignal, what, Some(call.as_str())),
             }
         }
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::call::Step;
 use crate::error::Error;
-use crate::protocol::Connection;
+use crate::protocol::{Connection, NoticeCode};
 use crate::tool::Drift;
 
 use super::machine::Conversation;
@@ -58,7 +58,7 @@ struct Delta<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Notice<'a> {
-    code: &'a str,
+    code: NoticeCode,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     event_id: Option<&'a str>,
@@ -100,7 +100,7 @@ impl Conversation {
         self.emit(Topic::Delta, &Delta { item, kind, content });
     }
 
-    pub(super) fn tell_notice(&mut self, code: &str, message: &str, event_id: Option<&str>) {
+    pub(super) fn tell_notice(&mut self, code: NoticeCode, message: &str, event_id: Option<&str>) {
         self.emit(Topic::Notice, &Notice { code, message, event_id });
     }
 

@@ -8,7 +8,7 @@ mod signal;
 mod wire;
 
 pub use command::{Command, CommandId, Page};
-pub use signal::{Connection, Delivery, Meaning, Opened, Signal, Status};
+pub use signal::{Connection, Delivery, Meaning, NoticeCode, Opened, Signal, Status};
 pub use wire::{Outlet, Wire, WireEffect};
 
 use crate::error::Error;

@@ -34,8 +34,8 @@ pub enum Signal {
     Polled(Status),
     /// Something was dropped, repaired or not understood.
     Notice {
-        /// The stable name.
-        code: &'static str,
+        /// What.
+        code: NoticeCode,
         /// A sentence.
         message: String,
     },
@@ -46,6 +46,28 @@ pub enum Signal {
         /// JSON text, or the error.
         result: Result<String, Error>,
     },
+}
+
+/// What happens without a place of its own: every drop, repair, dedupe and oddity. The JSON is `NoticeCode` of `types.d.ts`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeCode {
+    /// An event came again and was dropped.
+    DuplicateEvent,
+    /// An event of a kind that this version does not know; it was delivered.
+    UnknownEvent,
+    /// A frame of a type that this version does not know; it was dropped.
+    UnknownFrame,
+    /// A frame that is not what the protocol promises; it was dropped.
+    MalformedFrame,
+    /// A streamed text ended without the message that it was to become.
+    StreamAborted,
+    /// The server's log is not the one that was read before.
+    LogRewound,
+    /// The server says that it could not do something that a socket asked of it.
+    ServerError,
+    /// Something came for a call that had ended, and does not count.
+    LateSignal,
 }
 
 /// A conversation as the server has it.

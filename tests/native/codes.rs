@@ -64,3 +64,21 @@ fn the_failure_codes_are_those_of_the_types() {
         codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();
     assert_eq!(words, union("FailureCode"));
 }
+
+#[test]
+fn the_codes_of_notices_are_those_of_the_types() {
+    use pagehand::protocol::NoticeCode;
+    let codes = [
+        NoticeCode::DuplicateEvent,
+        NoticeCode::UnknownEvent,
+        NoticeCode::UnknownFrame,
+        NoticeCode::MalformedFrame,
+        NoticeCode::StreamAborted,
+        NoticeCode::LogRewound,
+        NoticeCode::ServerError,
+        NoticeCode::LateSignal,
+    ];
+    let words: Vec<String> =
+        codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();
+    assert_eq!(words, union("NoticeCode"));
+}

@@ -17,5 +17,6 @@ mod decoding;
 mod opening;
 mod recording;
 mod replay;
+mod samples;
 mod stage;
 mod turns;

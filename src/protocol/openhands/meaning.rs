@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::call::CallId;
-use crate::protocol::{Delivery, Meaning, Signal, Status};
+use crate::protocol::{Delivery, Meaning, NoticeCode, Signal, Status};
 use crate::tool::KnownTool;
 
 use super::event::{Action, Event, Kind, StateUpdate};
@@ -140,14 +140,14 @@ fn asides(kind: &Kind) -> Vec<Signal> {
             [delta(true, reasoning), delta(false, content)].into_iter().flatten().collect()
         }
         Kind::ServerError { code, detail } => vec![server_error(code, detail)],
-        Kind::Unknown(name) => vec![Signal::Notice { code: "unknown_event", message: name.clone() }],
+        Kind::Unknown(name) => vec![Signal::Notice { code: NoticeCode::UnknownEvent, message: name.clone() }],
         _ => Vec::new(),
     }
 }
 
 /// The server could not do something that a socket asked of it.
 pub(super) fn server_error(code: &str, detail: &str) -> Signal {
-    Signal::Notice { code: "server_error", message: [code, ": ", detail].concat() }
+    Signal::Notice { code: NoticeCode::ServerError, message: [code, ": ", detail].concat() }
 }
 
 fn state(update: &StateUpdate) -> Vec<Meaning> {

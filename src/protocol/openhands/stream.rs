@@ -1,7 +1,7 @@
 //! The two sockets behind one face: frames in, readings out.
 
 use crate::error::Error;
-use crate::protocol::{Outlet, Page, Signal};
+use crate::protocol::{NoticeCode, Outlet, Page, Signal};
 
 use super::legacy::{Legacy, Step};
 use super::meaning::{Reader, Reading, server_error};
@@ -78,7 +78,7 @@ impl Stream {
     pub(super) fn event(&mut self, raw: &str, out: &mut Outlet) {
         match self.reader.read(raw) {
             Some(reading) => deliver(reading, out),
-            None => notice(out, "malformed_frame", "an event is no JSON object"),
+            None => notice(out, NoticeCode::MalformedFrame, "an event is no JSON object"),
         }
     }
 
@@ -92,7 +92,7 @@ impl Stream {
             }
             Step::CaughtUp { events, rewound } => {
                 if rewound {
-                    notice(out, "log_rewound", "the server's log does not know the last event any more");
+                    notice(out, NoticeCode::LogRewound, "the server's log does not know the last event any more");
                 }
                 for text in events {
                     self.logged_event(&text, out);
@@ -105,7 +105,7 @@ impl Stream {
 
     fn logged_event(&mut self, text: &str, out: &mut Outlet) {
         let Some(reading) = self.reader.read(text) else {
-            return notice(out, "malformed_frame", "a frame is no JSON object");
+            return notice(out, NoticeCode::MalformedFrame, "a frame is no JSON object");
         };
         if let (true, Kind::Legacy(legacy), Some(id)) = (reading.logged, &mut self.kind, &reading.delivery.id) {
             legacy.delivered(id);
@@ -116,10 +116,10 @@ impl Stream {
     fn session_frame(&mut self, text: &str, out: &mut Outlet) -> Next {
         let Kind::Session(cursor) = &mut self.kind else { return Next::Nothing };
         match Frame::read(text) {
-            None => notice(out, "malformed_frame", "a frame is no envelope"),
+            None => notice(out, NoticeCode::MalformedFrame, "a frame is no envelope"),
             Some(Frame::Sync(sync)) => {
                 if cursor.synced(&sync).is_err() {
-                    notice(out, "log_rewound", "the server's log is shorter than what was seen of it");
+                    notice(out, NoticeCode::LogRewound, "the server's log is shorter than what was seen of it");
                 }
             }
             Some(Frame::Durable { seq, event }) => {
@@ -132,11 +132,11 @@ impl Stream {
             Some(Frame::Delta { item, reasoning, content }) => out.say(Signal::Delta { item, reasoning, content }),
             Some(Frame::Aborted { item, reason }) => {
                 let message = [item.as_deref().unwrap_or("a text"), " ends unfinished: ", &reason].concat();
-                notice(out, "stream_aborted", &message);
+                notice(out, NoticeCode::StreamAborted, &message);
             }
             Some(Frame::Error { code, detail }) => out.say(server_error(&code, &detail)),
             Some(Frame::Started) => {}
-            Some(Frame::Unknown(kind)) => notice(out, "unknown_frame", &kind),
+            Some(Frame::Unknown(kind)) => notice(out, NoticeCode::UnknownFrame, &kind),
         }
         match &self.kind {
             Kind::Session(cursor) if cursor.is_caught_up() && !self.caught_up => {
@@ -153,6 +153,6 @@ fn deliver(reading: Reading, out: &mut Outlet) {
     out.signals.extend(reading.asides);
 }
 
-fn notice(out: &mut Outlet, code: &'static str, message: &str) {
+fn notice(out: &mut Outlet, code: NoticeCode, message: &str) {
     out.say(Signal::Notice { code, message: message.to_owned() });
 }
