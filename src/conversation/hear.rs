@@ -5,8 +5,8 @@ use crate::net::Millis;
 use crate::protocol::{Connection, Delivery, Meaning, NoticeCode, Opened, Signal, Status};
 use crate::tool::RunOn;
 
-use super::machine::{Conversation, Phase};
-use super::{Topic, tell};
+use super::Topic;
+use super::state::{Conversation, Failure, Opened as Found, Phase};
 
 impl Conversation {
     pub(super) fn hear(&mut self, signal: Signal, now: Millis) {
@@ -40,7 +40,7 @@ impl Conversation {
         self.turn.status(&opened.status, now);
         self.status = opened.status;
         self.known = opened.tools;
-        self.opened = Some(tell::Opened { id: opened.id, created: opened.created });
+        self.opened = Some(Found { id: opened.id, created: opened.created });
     }
 
     fn hear_ready(&mut self) {
@@ -102,7 +102,7 @@ impl Conversation {
             }
             Meaning::RunFailed { code, detail } => {
                 self.tell_error(&Error::ConversationFailed { code: code.clone(), detail: detail.clone() });
-                self.failure = Some(tell::Failure { code, detail });
+                self.failure = Some(Failure { code, detail });
             }
             Meaning::Message { role, source, text } => self.tell_message(event, &role, &source, &text),
             Meaning::Gate(gate) => self.gate = gate,

@@ -1,89 +1,17 @@
 //! The machine itself: it hands inputs to the protocol and the calls, and turns what they say into effects.
 
-use std::collections::BTreeMap;
 use std::mem;
 
-use crate::call::{Action, Calls};
+use crate::call::{Action, Calls, EngineError};
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::{self, CommandId, NoticeCode, Outlet, Protocol, Status, Wire, WireEffect};
-use crate::tool::{KnownTool, Registry, RunOn, SchemaRequest, Tool};
+use crate::protocol::{self, CommandId, NoticeCode, Outlet, Status, Wire, WireEffect};
+use crate::tool::{Registry, RunOn, SchemaRequest, Tool};
 
-use super::inbox::Inbox;
-use super::turn::Turn;
-use super::{Command, Effect, Input, OperationId, tell};
-
-/// One conversation of an app with an agent server.
-pub struct Conversation {
-    pub(super) protocol: Box<dyn Protocol>,
-    pub(super) registry: Registry,
-    pub(super) calls: Calls,
-    pub(super) inbox: Inbox,
-    pub(super) turn: Turn,
-    pub(super) phase: Phase,
-    pub(super) status: Status,
-    /// What the run that failed last said.
-    pub(super) failure: Option<tell::Failure>,
-    pub(super) known: Vec<KnownTool>,
-    pub(super) gate: Option<&'static str>,
-    pub(super) opened: Option<tell::Opened>,
-    /// Operations that wait for the end of the turn.
-    pub(super) idle: Vec<OperationId>,
-    commands: BTreeMap<CommandId, Purpose>,
-    next_command: u32,
-    schemas: Vec<SchemaRequest>,
-    seed: u64,
-    pub(super) out: Vec<Effect>,
-}
-
-/// Where the conversation is in its life.
-pub(super) enum Phase {
-    New,
-    Opening(Option<OperationId>),
-    Open,
-    Closed(String),
-}
-
-/// Why a command was given to the protocol.
-enum Purpose {
-    /// For the app; it may have stopped waiting.
-    App { operation: Option<OperationId>, runs: bool },
-    /// To see a call that was let through unseen.
-    Call(crate::call::CallId),
-    /// To learn how a silent turn is doing.
-    Poll,
-}
+use super::state::{Conversation, Phase, Purpose};
+use super::{Command, Effect, Input, OperationId};
 
 impl Conversation {
-    /// A conversation over a protocol, with the tools that it starts with. The seed decides all jitter. Tools that break a
-    /// rule are refused here, before anything is sent.
-    pub fn new(protocol: Box<dyn Protocol>, tools: Vec<Tool>, seed: u64) -> Result<Self, Error> {
-        for tool in &tools {
-            protocol.check(tool)?;
-        }
-        let mut registry = Registry::default();
-        let schemas = registry.declare_all(tools)?;
-        Ok(Self {
-            protocol,
-            registry,
-            calls: Calls::default(),
-            inbox: Inbox::default(),
-            turn: Turn::default(),
-            phase: Phase::New,
-            status: Status::Idle,
-            failure: None,
-            known: Vec::new(),
-            gate: None,
-            opened: None,
-            idle: Vec::new(),
-            commands: BTreeMap::new(),
-            next_command: 0,
-            schemas,
-            seed,
-            out: Vec::new(),
-        })
-    }
-
     /// Something happened. What must be done about it, in order.
     pub fn handle(&mut self, input: Input, now: Millis) -> Vec<Effect> {
         if let Phase::Closed(reason) = &self.phase {
@@ -114,7 +42,7 @@ impl Conversation {
             Input::Frame { socket, text } => self.wire(Wire::Frame { socket, text }, now),
             Input::SocketClosed { socket, code, reason } => self.wire(Wire::Closed { socket, code, reason }, now),
             Input::SchemaCompiled { schema, result } => {
-                if let Err(crate::call::EngineError::Schema(message)) = result
+                if let Err(EngineError::Schema(message)) = result
                     && let Some(fault) = self.registry.schema_fault(schema, &message)
                 {
                     self.tell_error(&Error::InvalidTool(fault));

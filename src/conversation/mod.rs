@@ -8,6 +8,7 @@ mod hear;
 mod inbox;
 mod input;
 mod machine;
+mod state;
 mod tell;
 mod turn;
 
@@ -15,7 +16,7 @@ pub use content::Content;
 pub use effect::Effect;
 pub use event::{Event, Topic};
 pub use input::{Command, Input, OperationId};
-pub use machine::Conversation;
+pub use state::Conversation;
 
 pub use crate::call::{AbortCause, CheckId, EngineError};
 pub use crate::protocol::Page as HistoryQuery;

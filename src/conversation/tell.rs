@@ -8,21 +8,8 @@ use crate::error::Error;
 use crate::protocol::{Connection, NoticeCode};
 use crate::tool::Drift;
 
-use super::machine::Conversation;
+use super::state::{Conversation, Failure};
 use super::{Effect, Event, Topic};
-
-/// What a failed run said.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct Failure {
-    pub(super) code: String,
-    pub(super) detail: String,
-}
-
-/// What opening found.
-pub(super) struct Opened {
-    pub(super) id: String,
-    pub(super) created: bool,
-}
 
 #[derive(Serialize)]
 struct OpeningAnswer<'a> {
