@@ -97,7 +97,7 @@ impl Conversation {
     }
 
     pub(super) fn tell_closed(&mut self, error: &Error) {
-        self.emit(Topic::Connection, &Connection::Closed { reason: error.to_string() });
+        self.emit(Topic::Connection, &Connection::Closed { reason: error.to_string(), code: error.code() });
     }
 
     pub(super) fn emit(&mut self, topic: Topic, value: &impl Serialize) {

@@ -64,6 +64,8 @@ pub enum NoticeCode {
     StreamAborted,
     /// The server's log is not the one that was read before.
     LogRewound,
+    /// The server found a call invalid and told the agent so: nothing was asked of the page.
+    CallRefused,
     /// The server says that it could not do something that a socket asked of it.
     ServerError,
     /// Something came for a call that had ended, and does not count.
@@ -228,5 +230,7 @@ pub enum Connection {
     Closed {
         /// Why.
         reason: String,
+        /// The code of the error that ended it.
+        code: &'static str,
     },
 }

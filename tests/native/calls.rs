@@ -107,6 +107,18 @@ fn an_agent_error_withdraws_the_newest_unanswered_call_of_its_id() {
 }
 
 #[test]
+fn a_call_that_the_server_refused_is_told() {
+    let mut stage = Stage::ready(vec![tool("t", ANY)]);
+    stage.durable(0, r#"{"id":"x","kind":"ActionEvent","tool_name":"t","tool_call_id":"c"}"#);
+    stage.durable(
+        1,
+        r#"{"id":"e","kind":"AgentErrorEvent","tool_name":"t","tool_call_id":"c","error":"Field required"}"#,
+    );
+    assert_eq!(stage.notices(), ["call_refused"]);
+    assert_eq!(stage.topic(Topic::Notice)[0]["message"], "t: Field required");
+}
+
+#[test]
 fn an_event_without_an_action_is_no_call() {
     let mut stage = Stage::ready(vec![tool("t", ANY)]);
     for action in ["null", "{}", "[]", "7"] {

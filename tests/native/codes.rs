@@ -75,6 +75,7 @@ fn the_codes_of_notices_are_those_of_the_types() {
         NoticeCode::MalformedFrame,
         NoticeCode::StreamAborted,
         NoticeCode::LogRewound,
+        NoticeCode::CallRefused,
         NoticeCode::ServerError,
         NoticeCode::LateSignal,
     ];

@@ -52,7 +52,10 @@ fn stages() -> Vec<Stage> {
     stage.durable(10, r#"{"id":"r","kind":"UserRejectObservation","tool_name":"t","tool_call_id":"tc_asked","action_id":"asked","rejection_reason":"no"}"#);
     stage.durable(11, &ack("asked"));
     stage.frame(&format!(r#"{{"type":"durable","event":{}}}"#, action("taken", "t", "{}")));
-    stage.durable(12, r#"{"id":"ae","kind":"AgentErrorEvent","tool_name":"t","tool_call_id":"tc_taken","error":"interrupted"}"#);
+    stage.durable(
+        12,
+        r#"{"id":"ae","kind":"AgentErrorEvent","tool_name":"t","tool_call_id":"tc_taken","error":"interrupted"}"#,
+    );
     for word in ["running", "paused", "idle", "stuck", "deleting", "error", "finished", "levitating"] {
         stage.durable(13, &status(word, word));
     }

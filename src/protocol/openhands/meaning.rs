@@ -32,7 +32,8 @@ impl Reader {
     pub(super) fn read(&mut self, raw: &str) -> Option<Reading> {
         let event = Event::read(raw)?;
         let logged = event.kind.is_logged();
-        let asides = asides(&event.kind);
+        let mut asides = asides(&event.kind);
+        asides.extend(self.refusal(&event.kind));
         let meanings = self.meanings(event.id.as_deref(), event.kind);
         Some(Reading { delivery: Delivery { id: event.id, raw: raw.to_owned(), meanings }, logged, asides })
     }
@@ -83,6 +84,13 @@ impl Reader {
             | Kind::SecurityAnalysis
             | Kind::Unknown(_) => Vec::new(),
         }
+    }
+
+    /// The server tells the agent of a call that never was one: it lacked an argument, or names no tool.
+    fn refusal(&self, kind: &Kind) -> Option<Signal> {
+        let Kind::AgentError { tool_call_id, tool_name, error } = kind else { return None };
+        let message = [tool_name, ": ", error].concat();
+        (!self.open.contains_key(tool_call_id)).then_some(Signal::Notice { code: NoticeCode::CallRefused, message })
     }
 
     fn action(&mut self, id: Option<&str>, action: Action) -> Vec<Meaning> {

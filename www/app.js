@@ -1,0 +1,121 @@
+// Puts the parts of the page together.
+import { Board } from "./board.js";
+import { Calls } from "./calls.js";
+import { Chat } from "./chat.js";
+import { ConnectForm } from "./connect.js";
+import { find } from "./dom.js";
+import { Jumps } from "./jumps.js";
+import { ask, start } from "./session.js";
+import { showAgent, showConnection } from "./status.js";
+import { pageTools } from "./tools.js";
+import { troubleOf } from "./trouble.js";
+import { Viewer } from "./viewer.js";
+
+/** @import { Conversation } from "./pkg/types.d.ts" */
+/** @import { Settings } from "./session.js" */
+
+/** The scripted agent, on the server that this page came from. @type {Settings} */
+const DEMO = { url: location.origin, model: "openai/demo", workspace: "workspace/pagehand-demo" };
+
+const board = new Board(find("#columns"));
+const viewer = new Viewer(find("#viewer"));
+const calls = new Calls(find("#calls"));
+const chat = new Chat(find("#assistant"), (text) => turn(text));
+const form = new ConnectForm(find("#connect"), { connect: open, back: () => open(DEMO) });
+const jumps = new Jumps(find(".jumps"));
+const tools = pageTools({ board, viewer });
+
+let settings = DEMO;
+/** @type {AbortController} What belongs to a conversation that was left is no longer wanted. */
+let current = new AbortController();
+/** @type {Conversation | undefined} */
+let conversation;
+
+find("#again").addEventListener("click", () => open(settings));
+open(DEMO);
+
+/** Leaves the conversation there is, and starts another. @param {Settings} wanted */
+async function open(wanted) {
+  settings = wanted;
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  conversation?.close();
+  conversation = undefined;
+  board.reset();
+  viewer.close();
+  calls.clear();
+  chat.clear();
+  chat.mode("starting");
+  showConnection({ state: "connecting", reason: "" });
+  showAgent({ status: "idle" });
+  try {
+    const started = await start(wanted, tools, signal);
+    if (signal.aborted) return void started.close();
+    conversation = started;
+    listen(started, signal);
+    form.connected(wanted !== DEMO);
+    showAgent({ status: started.status });
+    chat.mode("ready");
+  } catch (error) {
+    if (signal.aborted) return;
+    end(troubleOf(error, { url: wanted.url, isDemo: wanted === DEMO }), "Try again");
+  }
+}
+
+/** @param {Conversation} conversation @param {AbortSignal} signal */
+function listen(conversation, signal) {
+  /** @template T @param {(event: T) => void} show @returns {(event: T) => void} */
+  const wanted = (show) => (event) => {
+    if (!signal.aborted) show(event);
+  };
+  conversation.on("call", wanted((call) => {
+    calls.show(call);
+    jumps.news("calls");
+    if (call.state === "running") jumps.news("board");
+  }));
+  conversation.on("message", wanted((message) => {
+    chat.message(message);
+    jumps.news("assistant");
+  }));
+  conversation.on("delta", wanted((delta) => chat.delta(delta)));
+  conversation.on("status", wanted(showAgent));
+  conversation.on("connection", wanted((event) => {
+    showConnection(event);
+    if (event.state === "closed") end({ title: "The conversation has ended", text: `The reason: ${event.reason}.` }, "Start a new one");
+  }));
+}
+
+/** @param {string} text */
+async function turn(text) {
+  const { signal } = current;
+  if (conversation === undefined) return;
+  chat.user(text);
+  chat.mode("working");
+  try {
+    const end = await ask(conversation, text, {
+      tools,
+      onReport: (names, report) => chat.report(`Results sent: ${names.join(", ")}`, report),
+    });
+    if (signal.aborted) return;
+    chat.endDrafts();
+    if (end.error !== undefined) {
+      chat.trouble({ title: "The agent's run failed", text: `${end.error.detail} (${end.error.code})` });
+    }
+    chat.mode("ready");
+  } catch (error) {
+    // A conversation that has closed says so by itself.
+    if (signal.aborted || conversation === undefined) return;
+    chat.trouble(troubleOf(error, { url: settings.url, isDemo: settings === DEMO }));
+    chat.mode("ready");
+  }
+}
+
+/** There is no conversation to speak in. @param {{ title: string, text: string }} trouble @param {string} label */
+function end(trouble, label) {
+  conversation = undefined;
+  chat.endDrafts();
+  chat.mode("broken");
+  showConnection({ state: "closed", reason: "" });
+  chat.trouble(trouble, { label, act: () => open(settings) });
+}
