@@ -1,0 +1,243 @@
+//! The REST routes of a conversation, and those that need no key.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State as Extract};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+
+use crate::faults::Fault;
+use crate::json::{Json, parse};
+use crate::object;
+use crate::server::Shared;
+use crate::wire_tap::conversation_in;
+
+use super::conversation::{Conversation, complete_policy};
+use super::defaults::{CAPABILITIES, read};
+use super::info::{conversation_info, runtime_info};
+use super::reply::{Failure, json, success};
+use super::validate::{Complaints, path_id};
+use super::{create, events_api, run, sockets};
+
+type Server = Extract<Arc<Shared>>;
+
+pub(crate) fn router(shared: &Arc<Shared>) -> Router {
+    let key = axum::middleware::from_fn_with_state(Arc::clone(shared), need_key);
+    let api = Router::new()
+        .route("/api/tools/", get(tools))
+        .route("/api/conversations", post(create::create))
+        .route("/api/conversations/count", get(count))
+        .route("/api/conversations/{id}", get(info).delete(remove).patch(change))
+        .route("/api/conversations/{id}/run", post(start))
+        .route("/api/conversations/{id}/pause", post(pause))
+        .route("/api/conversations/{id}/interrupt", post(interrupt))
+        .route("/api/conversations/{id}/confirmation_policy", post(set_policy))
+        .route("/api/conversations/{id}/security_analyzer", post(set_analyzer))
+        .merge(events_api::routes())
+        .route_layer(key);
+    let open = Router::new()
+        .route("/alive", get(ok))
+        .route("/health", get(ok))
+        .route("/ready", get(ready))
+        .route("/server_info", get(server_info))
+        .route("/api/{*rest}", any(nothing_here));
+    // Static files take the place of the server's description at `/`, as in the real server.
+    let open = if shared.config.static_dir.is_none() { open.route("/", get(server_info)) } else { open };
+    api.merge(open).merge(sockets::routes()).with_state(Arc::clone(shared))
+}
+
+async fn ok() -> Response {
+    json(StatusCode::OK, &object! { "status" => "ok" })
+}
+
+async fn ready() -> Response {
+    json(StatusCode::OK, &object! { "status" => "ready" })
+}
+
+async fn nothing_here() -> Response {
+    Failure::not_found().into_response()
+}
+
+/// `GET /server_info`.
+async fn server_info(Extract(server): Server) -> Response {
+    let version = &server.config.version;
+    let uptime = server.started.elapsed().as_secs();
+    let seconds = Json::Number(format!("{uptime}.0"));
+    let tools = server.registry.lock().unwrap_or_else(PoisonError::into_inner).names();
+    let tools: Vec<Json> = tools.into_iter().filter(|name| name.as_str() != Some("browser_tool_set")).collect();
+    let mut info = object! {
+        "uptime" => seconds.clone(),
+        "idle_time" => seconds,
+        "title" => "OpenHands Agent Server",
+        "version" => version,
+        "sdk_version" => version,
+        "tools_version" => version,
+        "workspace_version" => "unknown",
+        "build_git_sha" => "unknown",
+        "build_git_ref" => "unknown",
+        "python_version" => "none: pagehand mock server",
+        "usable_tools" => tools,
+        "runtime_idle_timeout_seconds" => Json::Null,
+    };
+    if server.config.at_least(1, 58) {
+        info.set("conversation_runtime", "local");
+        info.set("available_conversation_runtimes", Vec::new());
+    }
+    info.set("capabilities", read(CAPABILITIES));
+    if server.config.at_least(1, 58) {
+        info.set("app_backend_ingress_url", Json::Null);
+    }
+    info.set("max_foreground_terminal_timeout_seconds", Json::Null);
+    info.set("docs", "/docs");
+    info.set("redoc", "/redoc");
+    json(StatusCode::OK, &info)
+}
+
+/// Whether `key` opens the server; a fault can make every key wrong.
+pub(super) fn key_opens(server: &Shared, key: Option<&str>, path: &str) -> bool {
+    let rejects = |fault: &Fault| matches!(fault, Fault::RejectKey).then_some(());
+    if server.faults.fire(conversation_in(path), rejects).is_some() {
+        return false;
+    }
+    server.config.key.as_deref().is_none_or(|wanted| key == Some(wanted))
+}
+
+async fn need_key(Extract(server): Server, request: Request<Body>, next: Next) -> Response {
+    let key = request.headers().get("x-session-api-key").and_then(|key| key.to_str().ok());
+    if key_opens(&server, key, request.uri().path()) {
+        return next.run(request).await;
+    }
+    Failure::Detail(StatusCode::UNAUTHORIZED, "Unauthorized".to_owned()).into_response()
+}
+
+/// A JSON body; an object, as all requests have.
+pub(super) fn read_body(body: &Bytes) -> Result<Json, Failure> {
+    let text = String::from_utf8_lossy(body);
+    if text.is_empty() {
+        return Err(Failure::invalid("missing", vec!["body".into()], "Field required", Json::Null, None));
+    }
+    let body = parse(&text).map_err(|error| {
+        let loc = vec![Json::from("body"), error.at.into()];
+        let context = object! { "error" => error.message };
+        Failure::invalid("json_invalid", loc, "JSON decode error", object! {}, Some(context))
+    })?;
+    if body.as_object().is_some() {
+        return Ok(body);
+    }
+    let message = "Input should be a valid dictionary or object to extract fields from";
+    Err(Failure::invalid("model_attributes_type", vec!["body".into()], message, body, None))
+}
+
+/// The conversation that a path names.
+pub(super) fn find(server: &Shared, id: &str) -> Result<Arc<Conversation>, Failure> {
+    server.conversations.find(path_id(id)?).ok_or_else(Failure::not_found)
+}
+
+/// The same for the routes that answered 400 before 1.58.
+fn find_or_refuse(server: &Shared, id: &str) -> Result<Arc<Conversation>, Failure> {
+    find(server, id).map_err(|failure| match failure {
+        Failure::Detail(StatusCode::NOT_FOUND, _) if !server.config.at_least(1, 58) => {
+            Failure::Detail(StatusCode::BAD_REQUEST, "Bad Request".to_owned())
+        }
+        other => other,
+    })
+}
+
+async fn tools(Extract(server): Server) -> Response {
+    let names = server.registry.lock().unwrap_or_else(PoisonError::into_inner).names();
+    json(StatusCode::OK, &Json::Array(names))
+}
+
+async fn count(Extract(server): Server) -> Response {
+    json(StatusCode::OK, &server.conversations.all().len().into())
+}
+
+async fn info(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
+    let conversation = find(&server, &id)?;
+    let mut info = conversation_info(&conversation.lock());
+    info.set("runtime_info", runtime_info());
+    Ok(json(StatusCode::OK, &info))
+}
+
+async fn remove(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
+    let conversation = find_or_refuse(&server, &id)?;
+    server.conversations.remove(conversation.id());
+    let mut state = conversation.lock();
+    run::abandon(&mut state);
+    state.deleted = true;
+    Ok(success())
+}
+
+async fn change(Extract(server): Server, Path(id): Path<String>, body: Bytes) -> Result<Response, Failure> {
+    let request = read_body(&body)?;
+    let mut complaints = Complaints::default();
+    complaints.title(&request);
+    complaints.tags(&request);
+    complaints.done()?;
+    let found = server.conversations.find(path_id(&id)?);
+    let Some(conversation) = found else {
+        if server.config.at_least(1, 57) {
+            return Err(Failure::not_found());
+        }
+        return Ok(json(StatusCode::OK, &object! { "success" => false }));
+    };
+    let mut state = conversation.lock();
+    if let Some(title) = request.present("title").and_then(Json::as_str) {
+        state.title = Some(title.to_owned());
+    }
+    if let Some(tags) = request.present("tags") {
+        state.tags = tags.clone();
+        state.log.append_state("tags", tags.clone());
+    }
+    state.touch();
+    Ok(success())
+}
+
+async fn start(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
+    let conversation = find(&server, &id)?;
+    if conversation.lock().run.is_none() {
+        run::check_capacity(&server)?;
+    }
+    if run::start(&server, &conversation)? {
+        return Ok(success());
+    }
+    let detail = "Conversation already running. Wait for completion or pause first.".to_owned();
+    Err(Failure::Detail(StatusCode::CONFLICT, detail))
+}
+
+async fn pause(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
+    run::pause(&mut find_or_refuse(&server, &id)?.lock());
+    Ok(success())
+}
+
+async fn interrupt(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
+    run::interrupt(&mut find_or_refuse(&server, &id)?.lock());
+    Ok(success())
+}
+
+async fn set_policy(Extract(server): Server, Path(id): Path<String>, body: Bytes) -> Result<Response, Failure> {
+    let request = read_body(&body)?;
+    let mut complaints = Complaints::default();
+    complaints.policy("policy", request.get("policy").unwrap_or(&Json::Null));
+    complaints.done()?;
+    let conversation = find(&server, &id)?;
+    let mut state = conversation.lock();
+    state.policy = complete_policy(request.get("policy").unwrap_or(&Json::Null));
+    let policy = state.policy.clone();
+    state.log.append_state("confirmation_policy", policy);
+    Ok(success())
+}
+
+async fn set_analyzer(Extract(server): Server, Path(id): Path<String>, body: Bytes) -> Result<Response, Failure> {
+    let request = read_body(&body)?;
+    let conversation = find(&server, &id)?;
+    let mut state = conversation.lock();
+    state.analyzer = request.get("security_analyzer").cloned().unwrap_or_default();
+    let analyzer = state.analyzer.clone();
+    state.log.append_state("security_analyzer", analyzer);
+    Ok(success())
+}

@@ -1,0 +1,229 @@
+//! The scripted agent's language: what the "LLM" answers, step by step.
+//!
+//! The language is that of `tests/servers/openhands/scripted_llm.py`, which plays the LLM for the real server, plus
+//! `"loop": true` on a script.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::json::{Json, Object, python_dumps};
+use crate::object;
+
+const HOLD_LIMIT: Duration = Duration::from_secs(30);
+const CHUNK_CHARS: u64 = 16;
+
+/// One tool call of an answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// As the LLM wrote them: not necessarily JSON.
+    pub(crate) arguments: String,
+}
+
+/// What the LLM answers.
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    /// A completion.
+    Message { text: Option<String>, calls: Vec<Call> },
+    /// An HTTP error of the LLM's provider.
+    Error { status: u64, message: String },
+}
+
+/// An answer and how it is to arrive.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    pub(crate) answer: Answer,
+    /// `chatcmpl-scripted-…`
+    pub(crate) response_id: String,
+    pub(crate) chunk_chars: usize,
+    pub(crate) chunk_delay: Duration,
+    hold: Option<String>,
+    delay: Duration,
+}
+
+#[derive(Debug)]
+struct Script {
+    steps: Vec<Json>,
+    position: usize,
+    repeats: bool,
+    requests: Vec<Json>,
+}
+
+impl Script {
+    fn read(body: &Json) -> Result<Self, String> {
+        let steps = body.as_array().or_else(|| body.get("steps").and_then(Json::as_array));
+        let steps = steps
+            .filter(|steps| steps.iter().all(|step| step.as_object().is_some()))
+            .ok_or("a script needs 'steps', a list of objects")?;
+        let mut all = Vec::new();
+        for step in steps {
+            match step.count("repeat") {
+                Some(times) => all.extend((0..times).map(|index| numbered(step, &index.to_string()))),
+                None => all.push(step.clone()),
+            }
+        }
+        Ok(Self { steps: all, position: 0, repeats: body.flag("loop") == Some(true), requests: Vec::new() })
+    }
+
+    fn next(&mut self) -> Json {
+        if self.repeats && !self.steps.is_empty() && self.position >= self.steps.len() {
+            self.position = 0;
+        }
+        let step = self.steps.get(self.position).cloned();
+        self.position += 1;
+        step.unwrap_or_else(|| object! { "finish" => "script exhausted" })
+    }
+}
+
+/// `step` with `{i}` replaced in every string.
+fn numbered(step: &Json, index: &str) -> Json {
+    match step {
+        Json::Text(text) => Json::Text(text.replace("{i}", index)),
+        Json::Array(items) => Json::Array(items.iter().map(|item| numbered(item, index)).collect()),
+        Json::Object(object) => {
+            Json::Object(object.iter().map(|(key, value)| (key.to_owned(), numbered(value, index))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Store {
+    scripts: HashMap<String, Script>,
+    released: HashSet<String>,
+    serial: u64,
+}
+
+/// All scripts of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Scripts {
+    store: Mutex<Store>,
+    release: Notify,
+}
+
+impl Scripts {
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores a script under `name`, from its first step; answers with the number of steps.
+    pub(crate) fn put(&self, name: &str, body: &Json) -> Result<usize, String> {
+        let script = Script::read(body)?;
+        let steps = script.steps.len();
+        self.store().scripts.insert(name.to_owned(), script);
+        Ok(steps)
+    }
+
+    /// Stores every script of `{"name": script, …}`.
+    pub(crate) fn put_all(&self, all: &Json) -> Result<(), String> {
+        let all = all.as_object().ok_or("the scripts must be an object")?;
+        all.iter().try_for_each(|(name, body)| self.put(name, body).map(|_| ()))
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        self.store().scripts.remove(name);
+    }
+
+    /// Position, steps left and requests received.
+    pub(crate) fn describe(&self, name: &str) -> Option<Json> {
+        let store = self.store();
+        let script = store.scripts.get(name)?;
+        Some(object! {
+            "name" => name,
+            "position" => script.position,
+            "steps" => script.steps.len(),
+            "left" => script.steps.len().saturating_sub(script.position),
+            "requests" => script.requests.clone(),
+        })
+    }
+
+    /// Lets every step that waits on `name` go on, now and later.
+    pub(crate) fn release(&self, name: &str) {
+        self.store().released.insert(name.to_owned());
+        self.release.notify_waiters();
+    }
+
+    /// The turn that answers a request to `model`; it is used up at once, even if nobody waits for it.
+    pub(crate) fn take(&self, model: &str, request: Json) -> Turn {
+        let name = model.rsplit('/').next().unwrap_or(model);
+        let mut store = self.store();
+        store.serial += 1;
+        let serial = store.serial;
+        let name = if store.scripts.contains_key(name) { name } else { "default" };
+        let step = if let Some(script) = store.scripts.get_mut(name) {
+            script.requests.push(request);
+            script.next()
+        } else {
+            object! { "finish" => "no script" }
+        };
+        Turn {
+            answer: answer(&step, serial),
+            response_id: format!("chatcmpl-scripted-{serial:06}"),
+            chunk_chars: usize::try_from(step.count("chunk_chars").unwrap_or(CHUNK_CHARS).max(1)).unwrap_or(1),
+            chunk_delay: Duration::from_millis(step.count("chunk_delay_ms").unwrap_or(0)),
+            hold: step.text("hold").map(str::to_owned),
+            delay: Duration::from_millis(step.count("delay_ms").unwrap_or(0)),
+        }
+    }
+
+    /// Waits as the step says.
+    pub(crate) async fn wait(&self, turn: &Turn) {
+        if let Some(name) = &turn.hold {
+            // At most 30 s, as in the Python twin: a forgotten release must not hang a test run.
+            let _ = tokio::time::timeout(HOLD_LIMIT, self.released(name)).await;
+        }
+        if !turn.delay.is_zero() {
+            tokio::time::sleep(turn.delay).await;
+        }
+    }
+
+    async fn released(&self, name: &str) {
+        loop {
+            let notified = self.release.notified();
+            tokio::pin!(notified);
+            notified.as_mut().enable();
+            if self.store().released.contains(name) {
+                return;
+            }
+            notified.await;
+        }
+    }
+}
+
+fn answer(step: &Json, serial: u64) -> Answer {
+    if let Some(status) = step.count("error") {
+        let message = step.get("body").and_then(|body| body.get("error")).and_then(|error| error.text("message"));
+        return Answer::Error { status, message: message.unwrap_or("scripted error").to_owned() };
+    }
+    if let Some(raw) = step.get("raw") {
+        let calls = raw.get("tool_calls").and_then(Json::as_array).unwrap_or_default();
+        let calls = calls.iter().enumerate().map(|(index, call)| {
+            let function = call.get("function").cloned().unwrap_or_default();
+            read_call(&function, call.text("id"), serial, index)
+        });
+        return Answer::Message { text: raw.text("content").map(str::to_owned), calls: calls.collect() };
+    }
+    let finish = step
+        .text("finish")
+        .map(|message| vec![object! { "name" => "finish", "arguments" => object! { "message" => message } }]);
+    let calls = finish.as_deref().or_else(|| step.get("tool_calls").and_then(Json::as_array)).unwrap_or_default();
+    let text = step.text("text").map(str::to_owned);
+    let calls = calls.iter().enumerate().map(|(index, call)| read_call(call, call.text("id"), serial, index));
+    Answer::Message { text, calls: calls.collect() }
+}
+
+fn read_call(call: &Json, id: Option<&str>, serial: u64, index: usize) -> Call {
+    Call {
+        id: id.map_or_else(|| format!("call_{serial:06}_{index}"), str::to_owned),
+        name: call.text("name").unwrap_or_default().to_owned(),
+        arguments: match call.get("arguments") {
+            Some(Json::Text(text)) => text.clone(),
+            Some(value) => python_dumps(value),
+            None => python_dumps(&Json::Object(Object::new())),
+        },
+    }
+}
