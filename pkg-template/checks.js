@@ -1,0 +1,84 @@
+// @ts-check
+import { invalidArgument } from "./errors.js";
+
+/**
+ * The options of a call: an object without unknown fields. No options are empty options.
+ * @param {unknown} value
+ * @param {string} name
+ * @param {readonly string[]} [known] Absent: every field passes.
+ * @returns {Record<string, unknown>}
+ */
+export function optionsOf(value, name, known) {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw invalidArgument(name, "must be an object");
+  if (known !== undefined) {
+    for (const field of Object.keys(value)) {
+      if (!known.includes(field)) throw invalidArgument(field, `not an option; ${known.join(", ")} are`);
+    }
+  }
+  return value;
+}
+
+/**
+ * The signal among the options. The check is by shape: signals of other realms are signals too.
+ * @param {Record<string, unknown>} options
+ * @returns {AbortSignal | undefined}
+ */
+export function signalOf({ signal }) {
+  if (signal === undefined) return undefined;
+  if (isObject(signal) && typeof signal.aborted === "boolean" && typeof signal.addEventListener === "function") {
+    return /** @type {any} */ (signal);
+  }
+  throw invalidArgument("signal", "must be an AbortSignal");
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} field
+ */
+export function textOf(value, field) {
+  if (typeof value !== "string") throw invalidArgument(field, "must be a string");
+  return value;
+}
+
+/**
+ * JSON text of something the app gave.
+ * @param {unknown} value
+ * @param {string} field
+ */
+export function jsonOf(value, field) {
+  let text;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw invalidArgument(field, "must be something that JSON can carry", cause);
+  }
+  if (text === undefined) throw invalidArgument(field, "must be something that JSON can carry");
+  return text;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+export function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Waits no longer than a signal lets it.
+ * @template T
+ * @param {Promise<T>} work
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<T>}
+ */
+export function whileWanted(work, signal) {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    const done = () => signal.removeEventListener("abort", stop);
+    work.then(resolve, reject).finally(done);
+  });
+}

@@ -1,0 +1,7 @@
+// @ts-check
+// The package's names. Importing this file does nothing, in a page, a worker or on a server.
+
+export { PagehandError } from "./errors.js";
+export { init } from "./load.js";
+export { openhands } from "./server.js";
+export { tool } from "./tool.js";

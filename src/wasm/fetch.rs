@@ -1,0 +1,98 @@
+//! HTTP through the global `fetch`, which pages, workers and Node all have.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use gloo_net::http::{Headers, Request as Builder};
+use wasm_bindgen::prelude::*;
+use web_sys::{AbortController, AbortSignal, RequestCache, RequestCredentials, RequestRedirect};
+
+use crate::conversation::Input;
+use crate::net::{Answer, Method, Request, RequestId};
+
+use super::driver::Driver;
+use super::hooks::Hooks;
+use super::{clock, convert, listen, task};
+
+#[wasm_bindgen]
+extern "C" {
+    // Ours instead of gloo's: gloo panics when a (replaced) fetch throws, rejects with something that is no `Error`, or
+    // resolves with something that is no `Response`.
+    #[wasm_bindgen(js_name = fetch, catch)]
+    fn fetch_global(request: &web_sys::Request) -> Result<JsValue, JsValue>;
+}
+
+/// Sends a request, and feeds its answer back.
+pub(super) fn start(driver: &Rc<Driver>, request: RequestId, what: Request) {
+    let driver = Rc::clone(driver);
+    task::spawn("a request", async move {
+        let answer = match AbortController::new() {
+            Ok(controller) => {
+                driver.fetches().insert(request, controller.clone());
+                answer(driver.hooks(), &what, controller).await
+            }
+            Err(_) => Answer::Unreachable,
+        };
+        driver.fetches().take(request);
+        driver.push(Input::Answered { request, answer });
+    });
+}
+
+/// Sends a request and waits for its answer or the end of its time, whichever comes first.
+pub(super) async fn answer(hooks: &Hooks, what: &Request, controller: AbortController) -> Answer {
+    let Some(request) = build(what, &controller.signal()) else {
+        return Answer::Unreachable;
+    };
+    let late = Rc::new(Cell::new(false));
+    let timer = listen::after(hooks, clock::wait(what.timeout), {
+        let late = Rc::clone(&late);
+        move || {
+            late.set(true);
+            controller.abort();
+        }
+    });
+    let answer = exchange(&request).await;
+    drop(timer);
+    match answer {
+        Some(answer) => answer,
+        None if late.get() => Answer::TimedOut,
+        None => Answer::Unreachable,
+    }
+}
+
+/// `None` when no answer could be read, for whatever reason: fetch does not tell, and its messages carry URLs.
+/// The response is read by shape, for a page may have replaced fetch.
+async fn exchange(request: &web_sys::Request) -> Option<Answer> {
+    let response = convert::resolved(fetch_global(request)).await.ok()?;
+    let status = convert::number_at(&response, "status")?;
+    let body = convert::resolved(convert::call_at(&response, "text")).await.ok()?;
+    Some(Answer::Http { status, body: body.as_string()? })
+}
+
+/// The request.
+///
+/// Redirects are errors. Fetch takes our own headers, so the key, along to another origin, and nothing can stop it in
+/// between; and an API that redirects has another base URL than the app said. Cookies stay at home, because the key is
+/// the only credential; and no answer comes from a cache, because the log grows.
+fn build(what: &Request, signal: &AbortSignal) -> Option<web_sys::Request> {
+    // Set one by one here, because gloo throws through our frames when a value cannot be a header.
+    let headers = web_sys::Headers::new().ok()?;
+    for (name, value) in &what.headers {
+        headers.set(name, value).ok()?;
+    }
+    let builder = match what.method {
+        Method::Get => Builder::get(&what.url),
+        Method::Post => Builder::post(&what.url),
+    };
+    let builder = builder
+        .headers(Headers::from_raw(headers))
+        .credentials(RequestCredentials::Omit)
+        .redirect(RequestRedirect::Error)
+        .cache(RequestCache::NoStore)
+        .abort_signal(Some(signal));
+    let request = match &what.body {
+        Some(body) => builder.body(body.as_str()),
+        None => builder.build(),
+    };
+    request.ok().map(Into::into)
+}

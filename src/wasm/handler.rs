@@ -1,0 +1,69 @@
+//! Running the app's handlers.
+
+use std::rc::Rc;
+
+use js_sys::{Function, JSON, Object, Reflect};
+use wasm_bindgen::prelude::*;
+use web_sys::{AbortController, AbortSignal, DomException};
+
+use crate::call::{CallId, RunId, Settled};
+use crate::conversation::{AbortCause, Input};
+use crate::tool::ToolName;
+
+use super::driver::Driver;
+use super::{convert, task};
+
+/// Starts a run, in a task of its own: a slow handler holds up nothing, and one that calls back finds nothing locked.
+/// The handler is the one that is registered now; replacing it later changes the next call, not this one.
+pub(super) fn start(driver: &Rc<Driver>, run: RunId, tool: &ToolName, call: CallId, arguments: String) {
+    let handler = driver.handler(tool);
+    let Ok(controller) = AbortController::new() else {
+        return;
+    };
+    let signal = controller.signal();
+    driver.runs().insert(run, controller);
+    let driver = Rc::clone(driver);
+    task::spawn("running a handler", async move {
+        let settled = match handler {
+            Some(handler) => settle(&handler, &arguments, call.as_str(), &signal).await,
+            None => Settled::Threw { name: "Error".into(), message: "the tool has no handler any more".into() },
+        };
+        driver.runs().take(run);
+        driver.push(Input::HandlerSettled { run, settled });
+    });
+}
+
+/// Aborts the signal of a run, if it still runs. Its listeners run before this returns.
+pub(super) fn abort(driver: &Driver, run: RunId, cause: &AbortCause) {
+    if let Some(controller) = driver.runs().get(run) {
+        controller.abort_with_reason(&reason(cause));
+    }
+}
+
+/// Calls a handler and waits for its end.
+pub(super) async fn settle(handler: &Function, arguments: &str, call: &str, signal: &AbortSignal) -> Settled {
+    // Cancelled before its task came: the handler never starts.
+    if signal.aborted() {
+        return convert::threw(&signal.reason());
+    }
+    match convert::resolved(call_with(handler, arguments, call, signal)).await {
+        Ok(value) => convert::returned(&value),
+        Err(thrown) => convert::threw(&thrown),
+    }
+}
+
+fn call_with(handler: &Function, arguments: &str, call: &str, signal: &AbortSignal) -> Result<JsValue, JsValue> {
+    let arguments = JSON::parse(arguments)?;
+    let context = Object::new();
+    Reflect::set(&context, &"signal".into(), signal)?;
+    Reflect::set(&context, &"callId".into(), &call.into())?;
+    handler.call2(&JsValue::UNDEFINED, &arguments, &context)
+}
+
+fn reason(cause: &AbortCause) -> JsValue {
+    let (name, message) = match cause {
+        AbortCause::TimedOut => ("TimeoutError", "the call's time is over"),
+        AbortCause::Cancelled(words) => ("AbortError", words.as_str()),
+    };
+    DomException::new_with_message_and_name(message, name).map_or_else(|thrown| thrown, Into::into)
+}

@@ -1,0 +1,59 @@
+//! What the facade offers to a session: one object with these methods.
+
+use js_sys::Function;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen]
+extern "C" {
+    /// The facade's side of a session (`Hooks` in `pkg-template/conversation.js`).
+    #[wasm_bindgen(typescript_type = "Hooks")]
+    #[derive(Clone)]
+    pub type Hooks;
+
+    /// An event for the app: topic and JSON text.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn emit(this: &Hooks, topic: &str, json: &str) -> Result<(), JsValue>;
+
+    /// An operation is done: JSON text.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn settle(this: &Hooks, operation: u32, json: &str) -> Result<(), JsValue>;
+
+    /// An operation failed, with an error that [`error`](Self::error) made.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn fail(this: &Hooks, operation: u32, error: &JsValue) -> Result<(), JsValue>;
+
+    /// Makes the facade's error; `details` is JSON text.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn error(
+        this: &Hooks,
+        code: &str,
+        message: &str,
+        details: &str,
+        retryable: bool,
+    ) -> Result<JsValue, JsValue>;
+
+    /// Wraps a closure of ours for JS to call: not once the session is over, and with an eye on traps.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn guard(this: &Hooks, closure: &JsValue) -> Result<Function, JsValue>;
+
+    /// Compiles a schema. A promise; a rejection whose `code` is `invalid_schema` is about the schema itself.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn compile(this: &Hooks, schema: u32, text: &str) -> Result<JsValue, JsValue>;
+
+    /// Checks JSON text against a schema. A promise of the JSON text of a report.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn check(this: &Hooks, schema: u32, instance: &str) -> Result<JsValue, JsValue>;
+}
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = console, js_name = error)]
+    fn console_error(prefix: &str, value: &JsValue);
+}
+
+/// Tells the console what has no other place to go: an exception from the facade's own hooks.
+pub(super) fn report(result: Result<(), JsValue>) {
+    if let Err(thrown) = result {
+        console_error("pagehand:", &thrown);
+    }
+}

@@ -1,0 +1,67 @@
+//! Closures that JS holds: event listeners and timers, the only two places. Both stop when they are dropped.
+//!
+//! JS gets them through [`Hooks::guard`]: the facade sees a trap inside, and a closure whose instance is lost is not
+//! called any more.
+
+use js_sys::Function;
+use wasm_bindgen::prelude::*;
+use web_sys::{Event, EventTarget};
+
+use super::hooks::Hooks;
+
+#[wasm_bindgen]
+extern "C" {
+    // The global functions, for workers and Node have no window.
+    #[wasm_bindgen(js_name = setTimeout, catch)]
+    fn set_timeout(function: &Function, milliseconds: u32) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(js_name = clearTimeout, catch)]
+    fn clear_timeout(timer: &JsValue) -> Result<(), JsValue>;
+}
+
+/// Listens until it is dropped.
+pub(super) struct Listener {
+    target: EventTarget,
+    kind: &'static str,
+    function: Function,
+    _closure: Closure<dyn Fn(Event)>,
+}
+
+/// Listens to one kind of event.
+pub(super) fn listen(
+    hooks: &Hooks,
+    target: &EventTarget,
+    kind: &'static str,
+    heard: impl Fn(Event) + 'static,
+) -> Result<Listener, JsValue> {
+    let closure = Closure::<dyn Fn(Event)>::new(heard);
+    let function = hooks.guard(closure.as_ref())?;
+    target.add_event_listener_with_callback(kind, &function)?;
+    Ok(Listener { target: target.clone(), kind, function, _closure: closure })
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // A target that refuses is one of the app's making; the guard stays between it and the closure.
+        let _ = self.target.remove_event_listener_with_callback(self.kind, &self.function);
+    }
+}
+
+/// Waits until it is dropped.
+pub(super) struct Timer {
+    timer: JsValue,
+    _closure: Closure<dyn Fn()>,
+}
+
+/// Calls something once, later.
+pub(super) fn after(hooks: &Hooks, milliseconds: u32, due: impl Fn() + 'static) -> Result<Timer, JsValue> {
+    let closure = Closure::<dyn Fn()>::new(due);
+    let timer = set_timeout(&hooks.guard(closure.as_ref())?, milliseconds)?;
+    Ok(Timer { timer, _closure: closure })
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        let _ = clear_timeout(&self.timer);
+    }
+}

@@ -1,0 +1,46 @@
+//! The schema engine, which the facade loads when it is needed.
+
+use std::rc::Rc;
+
+use wasm_bindgen::JsValue;
+
+use crate::conversation::{CheckId, EngineError, Input};
+use crate::tool::{Report, SchemaId};
+
+use super::driver::Driver;
+use super::{convert, task};
+
+/// Gives a schema to the engine.
+pub(super) fn compile(driver: &Rc<Driver>, schema: SchemaId, text: String) {
+    let driver = Rc::clone(driver);
+    task::spawn("compiling a schema", async move {
+        let answer = convert::resolved(driver.hooks().compile(schema.0, &text)).await;
+        let result = answer.map(|_| ()).map_err(|thrown| engine_error(&thrown));
+        driver.push(Input::SchemaCompiled { schema, result });
+    });
+}
+
+/// Checks a value.
+pub(super) fn validate(driver: &Rc<Driver>, check: CheckId, schema: SchemaId, instance: String) {
+    let driver = Rc::clone(driver);
+    task::spawn("validating", async move {
+        let answer = convert::resolved(driver.hooks().check(schema.0, &instance)).await;
+        let result = match answer {
+            Ok(text) => text
+                .as_string()
+                .and_then(|text| Report::from_json(&text))
+                .ok_or_else(|| EngineError::Unavailable("the engine gave no report".into())),
+            Err(thrown) => Err(engine_error(&thrown)),
+        };
+        driver.push(Input::Validated { check, result });
+    });
+}
+
+fn engine_error(thrown: &JsValue) -> EngineError {
+    let message = convert::description(thrown).1;
+    if convert::text_at(thrown, "code").as_deref() == Some("invalid_schema") {
+        EngineError::Schema(message)
+    } else {
+        EngineError::Unavailable(message)
+    }
+}

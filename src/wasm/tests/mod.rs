@@ -1,0 +1,12 @@
+//! The edge in a real browser: `cargo xtask test browser`.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::unused_self, reason = "tests")]
+
+mod fetch;
+mod handler;
+mod schema;
+mod session;
+mod stage;
+
+use wasm_bindgen_test::wasm_bindgen_test_configure;
+
+wasm_bindgen_test_configure!(run_in_browser);

@@ -1,0 +1,249 @@
+//! What the tests stand on: a scripted protocol, recording hooks, replaced globals.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use js_sys::{Array, Function, Map, Promise, Reflect, eval, global};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+use crate::call::CallId;
+use crate::conversation::{Command, Conversation, OperationId};
+use crate::error::Error;
+use crate::net::{Millis, SocketId};
+use crate::protocol::{self, CommandId, Delivery, Meaning, Opened, Outlet, Protocol, Signal, Status, Wire, WireEffect};
+use crate::tool::Tool;
+use crate::wasm::driver::Driver;
+use crate::wasm::hooks::Hooks;
+
+/// A JS function.
+pub(super) fn function(parameters: &str, body: &str) -> Function {
+    Function::new_with_args(parameters, body)
+}
+
+/// Hooks that write down what they are told.
+pub(super) fn hooks() -> Hooks {
+    js(HOOKS).unchecked_into()
+}
+
+/// The value of a JS expression.
+pub(super) fn js(expression: &str) -> JsValue {
+    eval(&["(", expression, ")"].concat()).unwrap()
+}
+
+/// Lets tasks and timers run for some milliseconds.
+pub(super) async fn pause(milliseconds: u32) {
+    let wait = function("ms", "return new Promise((done) => setTimeout(done, ms))");
+    let promise = wait.call1(&JsValue::UNDEFINED, &milliseconds.into()).unwrap();
+    JsFuture::from(promise.unchecked_into::<Promise>()).await.unwrap();
+}
+
+/// A global that is something else until this is dropped.
+pub(super) struct Replaced {
+    name: &'static str,
+    original: JsValue,
+}
+
+pub(super) fn replace(name: &'static str, value: &JsValue) -> Replaced {
+    let original = Reflect::get(&global(), &name.into()).unwrap();
+    Reflect::set(&global(), &name.into(), value).unwrap();
+    Replaced { name, original }
+}
+
+impl Drop for Replaced {
+    fn drop(&mut self) {
+        Reflect::set(&global(), &self.name.into(), &self.original).unwrap();
+    }
+}
+
+/// A protocol that opens one socket, takes every text as an event, and writes down what it sees.
+///
+/// Frames are commands to it: `call NAME` announces and authorises a call, `close` closes the socket.
+pub(super) struct Scripted {
+    pub(super) seen: Rc<RefCell<Vec<String>>>,
+    pub(super) deadline: Rc<Cell<Option<Millis>>>,
+    /// Each stage is a conversation of its own: the page's ledger outlives it.
+    number: u32,
+    calls: u32,
+}
+
+thread_local! {
+    static STAGES: Cell<u32> = const { Cell::new(0) };
+}
+
+const SOCKET: SocketId = SocketId(1);
+
+impl Protocol for Scripted {
+    fn check(&self, _tool: &Tool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn open(&mut self, _tools: &[&Tool], _seed: u64, _now: Millis, out: &mut Outlet) {
+        out.effects.push(WireEffect::OpenSocket { socket: SOCKET, url: "ws://stage.invalid/".into() });
+    }
+
+    fn wire(&mut self, wire: Wire, _now: Millis, out: &mut Outlet) {
+        let line = match wire {
+            Wire::Answered { answer, .. } => format!("answered {answer:?}"),
+            Wire::Opened { .. } => {
+                out.effects.push(WireEffect::SendText { socket: SOCKET, text: "hello".into() });
+                let opened =
+                    Opened { id: "stage".into(), created: true, status: Status::Idle, tools: Vec::new(), gate: None };
+                out.say(Signal::Opened(opened));
+                out.say(Signal::Ready);
+                "opened".into()
+            }
+            Wire::Frame { text, .. } => {
+                if text == "close" {
+                    out.effects.push(WireEffect::CloseSocket { socket: SOCKET });
+                }
+                if let Some(tool) = text.strip_prefix("call ") {
+                    self.calls += 1;
+                    let call = CallId::new(format!("call-{}", self.calls));
+                    let arguments = serde_json::value::to_raw_value(&serde_json::json!({ "n": 1 })).unwrap();
+                    let announced = Meaning::Announced { call: call.clone(), tool: tool.into(), arguments };
+                    let meanings = vec![announced, Meaning::Authorised { call }];
+                    out.say(Signal::Delivered(Delivery { id: None, raw: "{}".into(), meanings }));
+                }
+                format!("frame {text}")
+            }
+            Wire::Closed { code, reason, .. } => format!("closed {code} {reason}"),
+        };
+        self.seen.borrow_mut().push(line);
+    }
+
+    fn command(&mut self, command: CommandId, what: protocol::Command, _now: Millis, out: &mut Outlet) {
+        self.seen.borrow_mut().push(format!("{what:?}"));
+        out.say(Signal::Done { command, result: Ok("null".into()) });
+    }
+
+    fn close(&mut self, out: &mut Outlet) {
+        out.effects.push(WireEffect::CloseSocket { socket: SOCKET });
+    }
+
+    fn tick(&mut self, now: Millis, _out: &mut Outlet) {
+        if self.deadline.get().is_some_and(|deadline| deadline <= now) {
+            self.deadline.set(None);
+            self.seen.borrow_mut().push("tick".into());
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Millis> {
+        self.deadline.get()
+    }
+
+    fn ledger_key(&self) -> String {
+        format!("stage {}", self.number)
+    }
+}
+
+/// A driver over the scripted protocol and a fake WebSocket.
+pub(super) struct Stage {
+    pub(super) driver: Rc<Driver>,
+    pub(super) seen: Rc<RefCell<Vec<String>>>,
+    pub(super) deadline: Rc<Cell<Option<Millis>>>,
+    /// `{ log, onEmit }`: what the hooks were told, as texts, and a function that they call with every event.
+    hooks: Hooks,
+    _sockets: Replaced,
+}
+
+impl Stage {
+    /// `handlers` are pairs of a tool's name and its function.
+    pub(super) fn new(handlers: &[(&str, Function)]) -> Self {
+        Self::with_schemas(handlers, r#"{"type":"object","properties":{}}"#)
+    }
+
+    /// The same, with an input schema for every tool.
+    pub(super) fn with_schemas(handlers: &[(&str, Function)], schema: &str) -> Self {
+        let sockets = replace("WebSocket", &js(FAKE_SOCKET));
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let deadline = Rc::new(Cell::new(None));
+        STAGES.set(STAGES.get() + 1);
+        let protocol =
+            Scripted { seen: Rc::clone(&seen), deadline: Rc::clone(&deadline), number: STAGES.get(), calls: 0 };
+        let map = Map::new();
+        let mut tools = Vec::new();
+        for (name, handler) in handlers {
+            map.set(&(*name).into(), handler);
+            let text = format!(r#"{{"name":"{name}","description":"d","inputSchema":{schema},"hasHandler":true}}"#);
+            tools.push(Tool::from_json(&text).unwrap());
+        }
+        let hooks = hooks();
+        let conversation = Conversation::new(Box::new(protocol), tools, 1).unwrap();
+        let driver = Driver::new(conversation, map, hooks.clone());
+        Self { driver, seen, deadline, hooks, _sockets: sockets }
+    }
+
+    /// Opens the conversation on its fake socket.
+    pub(super) fn open(&self) {
+        self.driver.ask(OperationId(1), Command::Open);
+        self.socket_does("open", "{}");
+    }
+
+    /// The newest fake socket fires an event with these fields.
+    pub(super) fn socket_does(&self, event: &str, fields: &str) {
+        let fire = function(
+            "type, fields",
+            "const socket = WebSocket.all.at(-1);
+             if (type === 'open') socket.readyState = 1;
+             if (type === 'close') socket.readyState = 3;
+             socket.dispatchEvent(Object.assign(new Event(type), fields));",
+        );
+        fire.call2(&JsValue::UNDEFINED, &event.into(), &js(fields)).unwrap();
+    }
+
+    /// What the newest fake socket was told.
+    pub(super) fn socket_log(&self) -> Vec<String> {
+        texts(&js("WebSocket.all.at(-1).log"))
+    }
+
+    pub(super) fn log(&self) -> Vec<String> {
+        texts(&Reflect::get(&self.hooks, &"log".into()).unwrap())
+    }
+
+    pub(super) fn on_emit(&self, listener: &JsValue) {
+        self.hook("onEmit", listener);
+    }
+
+    /// Replaces a hook.
+    pub(super) fn hook(&self, name: &str, function: &JsValue) {
+        Reflect::set(&self.hooks, &name.into(), function).unwrap();
+    }
+
+    pub(super) fn seen(&self) -> Vec<String> {
+        self.seen.borrow().clone()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.driver.stop();
+    }
+}
+
+fn texts(array: &JsValue) -> Vec<String> {
+    Array::from(array).iter().map(|text| text.as_string().unwrap()).collect()
+}
+
+const FAKE_SOCKET: &str = "class Fake extends EventTarget {
+    static all = [];
+    readyState = 0;
+    log = [];
+    constructor(url) { super(); this.log.push('new ' + url); Fake.all.push(this); }
+    send(text) { this.log.push('send ' + text); }
+    close(code) { this.log.push('close ' + code); this.readyState = 3; }
+    addEventListener(type, f) { this.log.push('+' + type); super.addEventListener(type, f); }
+    removeEventListener(type, f) { this.log.push('-' + type); super.removeEventListener(type, f); }
+}";
+
+const HOOKS: &str = "{
+    log: [],
+    onEmit() {},
+    emit(topic, json) { this.log.push(topic + ' ' + json); this.onEmit(topic, json); },
+    settle(operation, json) { this.log.push('settle ' + operation + ' ' + json); },
+    fail(operation, error) { this.log.push('fail ' + operation + ' ' + error.code); },
+    error(code, message, details, retryable) { return Object.assign(new Error(message), { code, details, retryable }); },
+    guard: (closure) => (...given) => closure(...given),
+    compile() { return Promise.resolve(); },
+    check() { return Promise.resolve('{\"valid\":true,\"issues\":[]}'); },
+}";

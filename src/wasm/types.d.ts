@@ -1,0 +1,322 @@
+// The public types of pagehand, written by hand: the one source for TypeScript.
+// `tests/types/` holds them against JSON that the Rust tests write.
+
+/** A JSON value, as `JSON.parse` gives it. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** A JSON Schema whose top `type` is `"object"`. It travels to the server untouched. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+// ---------------------------------------------------------------- tools
+
+/** MCP-style hints. What is not given is not assumed: a tool is never taken for read-only. */
+export interface ToolAnnotations {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+}
+
+/** What a handler gets beside its arguments. */
+export interface CallContext {
+  /** Aborts when the call is cancelled, times out, or the conversation closes. */
+  readonly signal: AbortSignal;
+  /** The protocol's id of the call (OpenHands: the id of the `ActionEvent`). */
+  readonly callId: string;
+  /** The conversation the call came from. A handler may call anything on it. */
+  readonly conversation: Conversation;
+}
+
+export type Handler<Args = any> = (args: Args, context: CallContext) => unknown;
+
+/** What `tool()` takes. `parameters` may stand for `inputSchema`, so a `ClientToolSpec` works as it is. */
+export interface ToolDefinition<Args = any> {
+  /** Letters, digits, `_` and `-`, not starting with a digit or `-`; at most 64 characters. */
+  name: string;
+  /** What the model reads to decide on a call. */
+  description: string;
+  inputSchema?: JsonSchema;
+  parameters?: JsonSchema;
+  /** When given, a result that does not fit settles the call as `invalid_output`. */
+  outputSchema?: JsonSchema;
+  annotations?: ToolAnnotations | null;
+  /** Milliseconds a handler may take, 1 to 2147483647. Default 60000. */
+  timeout?: number;
+  /**
+   * When the handler runs. `"acknowledgement"` (the default) waits until the server has let the call through;
+   * `"announcement"` starts as soon as the call is seen, and is refused where a confirmation could come in between.
+   */
+  runOn?: "acknowledgement" | "announcement";
+  /** A tool without a handler is declared all the same: its calls settle as `missing_handler`. */
+  execute?: Handler<Args>;
+}
+
+/** A checked, frozen tool definition. */
+export interface Tool<Args = any> extends Readonly<ToolDefinition<Args>> {
+  readonly inputSchema: JsonSchema;
+}
+
+export function tool<Args = any>(definition: ToolDefinition<Args>): Tool<Args>;
+
+// ---------------------------------------------------------------- calls
+
+/** The life of a call. `settled` and `withdrawn` are final. */
+export type CallState =
+  | "announced" | "waiting" | "authorised" | "validating" | "claiming" | "running" | "settled" | "withdrawn";
+
+/** One violation of a schema. */
+export interface Issue {
+  /** JSON Pointer into the arguments (or the result); `""` is the whole. */
+  path: string;
+  keyword: string;
+  /** The keyword's value in the schema: the allowed list, the bound, the pattern. */
+  expected: Json;
+  message: string;
+}
+
+/** How a call ended. */
+export type Outcome =
+  | { kind: "ok"; result: Json }
+  | { kind: "missing_handler"; tool: string; registered: string[] }
+  | { kind: "invalid_arguments"; issues: Issue[] }
+  | { kind: "invalid_output"; issues: Issue[] }
+  | { kind: "failed"; code: FailureCode; name: string; message: string }
+  | { kind: "timed_out"; timeout: number }
+  | { kind: "cancelled"; message: string }
+  | { kind: "rejected"; message: string };
+
+/**
+ * Why a call failed: `handler_threw`, `result_not_serializable`, `invalid_schema` (the tool's own schema),
+ * `schema_engine_unavailable`, `call_unavailable` (an authorised call that the server could not show us).
+ */
+export type FailureCode =
+  | "handler_threw" | "result_not_serializable" | "invalid_schema" | "schema_engine_unavailable" | "call_unavailable";
+
+/** One step in the life of a call. */
+export interface CallEvent {
+  callId: string;
+  tool: string;
+  state: CallState;
+  /** Why the call is in this state, in a few words. */
+  reason: string;
+  /** Present once the arguments are known. */
+  arguments?: Json;
+  /** Present when `state` is `settled`. */
+  outcome?: Outcome;
+  /** What the handler threw, the value itself. Present when the outcome is `failed` with `handler_threw`. */
+  thrown?: unknown;
+}
+
+// ---------------------------------------------------------------- conversation
+
+/** What the conversation is doing, the same for every server. `unknown` keeps a word of a newer server in `detail`. */
+export type Status =
+  | "idle" | "running" | "paused" | "waiting_for_confirmation" | "finished" | "error" | "stuck" | "deleting" | "unknown";
+
+export interface StatusEvent { status: Status; detail?: string }
+
+export interface MessageEvent_ {
+  id: string | null;
+  role: string;
+  source: string;
+  text: string;
+}
+
+/** Streamed text of a reply that is being written. `item` is the id of the event that will close it, when known. */
+export interface DeltaEvent { item?: string; kind: "text" | "reasoning"; content: string }
+
+export interface ConnectionEvent {
+  state: "connecting" | "connected" | "ready" | "lost" | "closed";
+  /** Why, in a few words. */
+  reason: string;
+  /** `lost`: the WebSocket's close code, and the milliseconds until the next attempt. */
+  closeCode?: number;
+  retryIn?: number;
+  /** `closed`: the code of the error that ended the conversation; `"closed"` when the app did. */
+  code?: ErrorCode;
+}
+
+/** How the app's tools compare with those the server has for this conversation. */
+export interface ToolReport {
+  /** Known to the server, with a handler here and the same schema. */
+  ready: string[];
+  /** Known to the server, no handler here: calls settle as `missing_handler`. */
+  missingHandlers: string[];
+  /** Declared here, unknown to the server: the agent cannot call them in this conversation. */
+  unknownToServer: string[];
+  /** Known to both with different schemas; arguments are checked against ours. */
+  differentSchema: string[];
+}
+
+/** What happened without a place of its own: every drop, repair, dedupe and refusal. */
+export interface NoticeEvent { code: NoticeCode; message: string; eventId?: string }
+export type NoticeCode =
+  | "duplicate_event" | "unknown_event" | "unknown_frame" | "malformed_frame" | "stream_aborted" | "log_rewound"
+  | "call_refused" | "server_error" | "late_signal";
+
+export interface ErrorEvent_ { code: ErrorCode; message: string; details: Json }
+
+/** An event of the server's log as it came, parsed. OpenHands: `OpenHandsEvent`. */
+export type ServerEvent = OpenHandsEvent;
+
+export interface ConversationEvents {
+  call: CallEvent;
+  status: StatusEvent;
+  message: MessageEvent_;
+  delta: DeltaEvent;
+  event: ServerEvent;
+  connection: ConnectionEvent;
+  tools: ToolReport;
+  notice: NoticeEvent;
+  error: ErrorEvent_;
+}
+
+export type TopicEvent = { [T in keyof ConversationEvents]: { type: T; value: ConversationEvents[T] } }[keyof ConversationEvents];
+
+export interface Waiting { signal?: AbortSignal }
+
+export type ContentPart =
+  | { type: "text"; text: string }
+  | { type: "image"; image_urls: string[] };
+
+export interface TurnEnd {
+  status: Status;
+  /** Present when the run ended in an error. */
+  error?: { code: string; detail: string };
+}
+
+export interface HistoryOptions extends Waiting {
+  /** Events on a page, 1 to 100. Default 100. */
+  limit?: number;
+  /** `oldest` first (the default) or `newest` first. */
+  order?: "oldest" | "newest";
+  /** `next` of the page before. */
+  page?: string;
+}
+export interface HistoryPage { events: ServerEvent[]; next: string | null }
+
+export interface Conversation extends AsyncIterable<TopicEvent> {
+  readonly id: string;
+  /** `true` when this call of `start` made it; `false` when it was there before. */
+  readonly created: boolean;
+  readonly status: Status;
+  readonly tools: ToolReport;
+  /** Calls that have not ended yet. */
+  readonly openCalls: CallEvent[];
+  /** Sends a user message. Runs the agent unless `run: false`. */
+  send(content: string | ContentPart[], options?: Waiting & { run?: boolean }): Promise<void>;
+  /** Lets the agent go on without a new message. */
+  run(options?: Waiting): Promise<void>;
+  /** Resolves when the turn is over and every authorised call is settled. At once, if nothing runs. */
+  idle(options?: Waiting): Promise<TurnEnd>;
+  history(options?: HistoryOptions): Promise<HistoryPage>;
+  /** Adds a tool, or gives a known tool its handler. */
+  declare(tool: Tool | ToolDefinition): Promise<void>;
+  /** Cancels a call: its handler's signal aborts and its outcome is `cancelled`. */
+  cancel(callId: string, reason?: string): Promise<void>;
+  on<T extends keyof ConversationEvents>(type: T, listener: (event: ConversationEvents[T]) => void): () => void;
+  /** Ends the connection. Running handlers are aborted; waiting promises reject with `closed`. Safe to call twice. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+// ---------------------------------------------------------------- servers
+
+export interface OpenHandsOptions {
+  /** Base URL of the agent-server, for example `http://localhost:8000`. */
+  url: string;
+  /** Goes into a header and the first WebSocket frame, never into a URL. */
+  sessionKey?: string;
+}
+
+/** Fields of `POST /api/conversations` that pass through beside these are kept as given. */
+export interface StartOptions extends Waiting {
+  tools?: ReadonlyArray<Tool | ToolDefinition>;
+  /** A UUID of your own: creates the conversation, or attaches when it exists. */
+  conversationId?: string;
+  /** The agent, as the server documents it. One of `agent`, `agent_settings`, `agent_profile_id`. */
+  agent?: { readonly [key: string]: unknown };
+  /** A path on the server, or the server's workspace object. */
+  workspace: string | { readonly [key: string]: unknown };
+  /** Everything else of the create request, in the server's own words. */
+  [field: string]: unknown;
+}
+
+export interface AttachOptions extends Waiting { tools?: ReadonlyArray<Tool | ToolDefinition> }
+
+export interface Server {
+  /** Creates a conversation, connects, and resolves when it is safe to speak. */
+  start(options: StartOptions): Promise<Conversation>;
+  /** Joins a conversation that exists. What is already in its log never runs a handler. */
+  attach(conversationId: string, options?: AttachOptions): Promise<Conversation>;
+}
+
+export function openhands(options: OpenHandsOptions): Server;
+
+// ---------------------------------------------------------------- loading and errors
+
+export type WasmSource =
+  | string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response | WebAssembly.Module>;
+
+/** Loads the wasm ahead of need, or from an unusual place. Nothing has to call it. */
+export function init(source?: WasmSource | { core?: WasmSource; schema?: WasmSource }): Promise<void>;
+
+/** Every code an error of pagehand can carry. The README's table says when each comes and what to do. */
+export type ErrorCode =
+  | "invalid_argument" | "invalid_tool" | "tool_conflict" | "tool_collision" | "duplicate_tool" | "announcement_refused"
+  | "unsupported_server" | "unauthorized" | "not_found" | "invalid_request" | "request_refused" | "conflict"
+  | "already_running" | "capacity" | "server_error" | "unreachable" | "request_timeout" | "bad_response"
+  | "conversation_failed" | "unknown_call"
+  | "closed" | "unsupported_environment" | "wasm_unavailable" | "internal_panic";
+
+/** Made by pagehand only; `isInstance` also knows those of another copy of the package. */
+export class PagehandError extends Error {
+  private constructor();
+  readonly name: "PagehandError";
+  readonly code: ErrorCode;
+  /** Plain JSON; its shape depends on the code. */
+  readonly details: Json;
+  /** `true` when the same request may succeed later. */
+  readonly retryable: boolean;
+  static isInstance(value: unknown): value is PagehandError;
+}
+
+// ---------------------------------------------------------------- OpenHands events
+
+interface OpenHandsEventBase {
+  id: string;
+  /** Naive server-local time: an opaque string, not for ordering. */
+  timestamp?: string;
+  source?: "agent" | "user" | "environment" | "hook";
+  parent_id?: string;
+}
+export interface OpenHandsContent { type: string; text?: string; image_urls?: string[]; cache_prompt?: boolean }
+export interface OpenHandsClassification { kind: string; retryable: boolean; user_action: string; error_id?: string }
+
+export type OpenHandsEvent =
+  | (OpenHandsEventBase & { kind: "MessageEvent"; llm_message: { role: string; content: OpenHandsContent[] }; activated_skills?: string[]; sender?: string })
+  | (OpenHandsEventBase & {
+      kind: "ActionEvent"; tool_name: string; tool_call_id: string; action?: { kind: string; [argument: string]: unknown } | null;
+      tool_call?: { id: string; name: string; arguments: string; origin?: string }; thought?: OpenHandsContent[];
+      llm_response_id?: string; security_risk?: string; summary?: string;
+    })
+  | (OpenHandsEventBase & { kind: "ObservationEvent"; tool_name: string; tool_call_id: string; action_id: string; observation: { kind: string; content?: OpenHandsContent[]; is_error?: boolean } })
+  | (OpenHandsEventBase & { kind: "UserRejectObservation"; tool_name: string; tool_call_id: string; action_id: string; rejection_reason: string; rejection_source?: string })
+  | (OpenHandsEventBase & { kind: "AgentErrorEvent"; tool_name: string; tool_call_id: string; error: string; classification?: OpenHandsClassification })
+  | (OpenHandsEventBase & { kind: "SystemPromptEvent"; system_prompt: OpenHandsContent; tools: unknown[]; dynamic_context?: unknown })
+  | (OpenHandsEventBase & { kind: "ConversationStateUpdateEvent"; key: string; value: unknown })
+  | (OpenHandsEventBase & { kind: "ConversationErrorEvent"; code: string; detail: string; classification?: OpenHandsClassification })
+  | (OpenHandsEventBase & { kind: "ServerErrorEvent"; code: string; detail: string })
+  | (OpenHandsEventBase & { kind: "PauseEvent" | "InterruptEvent" | "CondensationRequest" })
+  | (OpenHandsEventBase & { kind: "Condensation"; forgotten_event_ids?: string[]; summary?: string; summary_offset?: number; llm_response_id?: string })
+  | (OpenHandsEventBase & { kind: "CondensationSummaryEvent"; summary: string })
+  | (OpenHandsEventBase & { kind: "HookExecutionEvent"; hook_event_type: string; hook_command: string; tool_name?: string; success: boolean; blocked: boolean; exit_code: number; reason?: string; action_id?: string })
+  | (OpenHandsEventBase & { kind: "StreamingDeltaEvent"; content?: string; reasoning_content?: string })
+  | (OpenHandsEventBase & { kind: "LLMCompletionLogEvent"; filename: string; log_data: string; model_name?: string; usage_id?: string })
+  | (OpenHandsEventBase & { kind: "TokenEvent"; prompt_token_ids: number[]; response_token_ids: number[] })
+  | (OpenHandsEventBase & { kind: "ACPToolCallEvent"; tool_call_id: string; title: string; status?: string; tool_kind?: string; raw_input?: unknown; raw_output?: unknown; is_error?: boolean })
+  | (OpenHandsEventBase & { kind: "SecurityAnalysisEvent"; analyzer: string; policy: string; risks: { [actionId: string]: string }; details?: unknown })
+  | UnknownOpenHandsEvent;
+
+/** A kind this version does not know: kept whole. */
+export interface UnknownOpenHandsEvent { id?: string; kind: string & {}; [field: string]: unknown }

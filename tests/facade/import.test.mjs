@@ -1,0 +1,49 @@
+// Importing the package does nothing, so it is safe on a server.
+import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+import { load, packageFolder } from "./help.mjs";
+
+test("importing fetches nothing, starts nothing, and adds no global", async () => {
+  const globals = new Set(Reflect.ownKeys(globalThis));
+  const fetched = [];
+  const { fetch } = globalThis;
+  globalThis.fetch = (...request) => fetched.push(request);
+  try {
+    const names = Object.keys(await load("index.js")).sort();
+    assert.deepEqual(names, ["PagehandError", "init", "openhands", "tool"]);
+  } finally {
+    globalThis.fetch = fetch;
+  }
+  assert.deepEqual(fetched, []);
+  assert.deepEqual(Reflect.ownKeys(globalThis).filter((name) => !globals.has(name)), []);
+});
+
+test("making a server or a tool needs no wasm", async () => {
+  const { openhands, tool } = await load("index.js");
+  const server = openhands({ url: "http://localhost:1" });
+  assert.deepEqual(Object.keys(server), ["start", "attach"]);
+  assert.ok(Object.isFrozen(server));
+  assert.ok(Object.isFrozen(tool({ name: "a", description: "b" })));
+});
+
+test("the list of files is complete and names no other file", async () => {
+  const { files, exports } = JSON.parse(await readFile(path.join(packageFolder, "package.json"), "utf8"));
+  // npm adds these by itself.
+  const present = (await readdir(packageFolder)).filter((file) => !["package.json", "README.md"].includes(file));
+  assert.deepEqual(files.toSorted(), present.toSorted());
+  const local = /^(?:import|export) [^;]* from "\.\/([^"]+)";$/gm;
+  for (const file of files.filter((name) => name.endsWith(".js"))) {
+    const text = await readFile(path.join(packageFolder, file), "utf8");
+    for (const [, name] of text.matchAll(local)) assert.ok(files.includes(name), `${file} imports ${name}`);
+  }
+  assert.deepEqual(Object.keys(exports["."]), ["types", "default"]);
+});
+
+test("nothing in the package evaluates code or imports later", async () => {
+  for (const file of (await readdir(packageFolder)).filter((name) => name.endsWith(".js"))) {
+    const text = (await readFile(path.join(packageFolder, file), "utf8")).replaceAll(/\/\*.*?\*\/|\/\/[^\n]*/gs, "");
+    assert.doesNotMatch(text, /\beval\(|new Function\(|\bimport\(|\bwindow\./, file);
+  }
+});

@@ -1,0 +1,120 @@
+// Talking to an agent.
+import {
+  PagehandError, init, openhands, tool,
+  type CallEvent, type Conversation, type ErrorCode, type HistoryPage, type Json, type Outcome, type Server, type Status,
+  type TopicEvent, type TurnEnd,
+} from "pagehand";
+
+const server = openhands({ url: "http://localhost:8000", sessionKey: "key" });
+server satisfies Server;
+// @ts-expect-error: a server has an address
+openhands({});
+// @ts-expect-error: it is called sessionKey
+openhands({ url: "", apiKey: "x" });
+
+export async function talk(signal: AbortSignal): Promise<void> {
+  const show = tool({ name: "show", description: "Shows" });
+  const conversation = await server.start({
+    tools: [show, { name: "hide", description: "Hides", execute: () => null }],
+    workspace: "/work",
+    agent: { kind: "Agent", llm: { model: "m" } },
+    confirmation_policy: { kind: "NeverConfirm" },
+    signal,
+  });
+  conversation satisfies Conversation;
+  conversation.id satisfies string;
+  conversation.created satisfies boolean;
+  conversation.status satisfies Status;
+  conversation.tools.ready satisfies string[];
+  conversation.openCalls satisfies CallEvent[];
+  // @ts-expect-error: read only
+  conversation.id = "x";
+
+  await conversation.send("hello", { run: false, signal });
+  await conversation.send([{ type: "text", text: "see" }, { type: "image", image_urls: ["data:,"] }]);
+  // @ts-expect-error: no such part
+  await conversation.send([{ type: "video" }]);
+  // @ts-expect-error: a send is not a thing
+  await conversation.send({ text: "x" });
+  await conversation.run({ signal });
+  (await conversation.idle({ signal })) satisfies TurnEnd;
+  const page = await conversation.history({ limit: 10, order: "newest" });
+  page satisfies HistoryPage;
+  if (page.next !== null) await conversation.history({ page: page.next });
+  // @ts-expect-error: what has no next has no more
+  await conversation.history({ page: null });
+  await conversation.declare(show);
+  await conversation.cancel("id", "why");
+
+  const off = conversation.on("call", (call) => call satisfies CallEvent);
+  off();
+  conversation.on("status", ({ status, detail }) => [status satisfies Status, detail satisfies string | undefined]);
+  conversation.on("connection", ({ state, closeCode }) => [state, closeCode satisfies number | undefined]);
+  conversation.on("error", ({ code }) => code satisfies ErrorCode);
+  // @ts-expect-error: no such topic
+  conversation.on("calls", () => {});
+
+  for await (const event of conversation) {
+    event satisfies TopicEvent;
+    if (event.type === "delta") event.value.content satisfies string;
+    if (event.type === "event" && event.value.kind === "MessageEvent") event.value satisfies { kind: string };
+  }
+  await conversation.close();
+  await using attached = await server.attach("id", { tools: [show], signal });
+  attached satisfies AsyncDisposable;
+  // @ts-expect-error: an attached conversation has its workspace
+  await server.attach("id", { workspace: "/" });
+  // @ts-expect-error: a conversation has a workspace
+  await server.start({ agent: {} });
+}
+
+export function ended(outcome: Outcome): Json {
+  switch (outcome.kind) {
+    case "ok":
+      return outcome.result;
+    case "missing_handler":
+      return outcome.registered;
+    case "invalid_arguments":
+    case "invalid_output":
+      return outcome.issues.map(({ path, message }) => `${path}: ${message}`);
+    case "failed":
+      return [outcome.code, outcome.name];
+    case "timed_out":
+      return outcome.timeout;
+    case "cancelled":
+    case "rejected":
+      return outcome.message;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+export async function loading(bytes: Uint8Array<ArrayBuffer>, module: WebAssembly.Module): Promise<void> {
+  await init();
+  await init("/pagehand/core.wasm");
+  await init(new URL("https://cdn.example/core.wasm"));
+  await init(fetch("/core.wasm"));
+  await init({ core: module, schema: bytes });
+  // @ts-expect-error: not a place
+  await init(null);
+}
+
+export function failure(error: unknown): ErrorCode | undefined {
+  if (!PagehandError.isInstance(error)) return undefined;
+  error satisfies Error;
+  error.name satisfies "PagehandError";
+  error.retryable satisfies boolean;
+  error.details satisfies Json;
+  // @ts-expect-error: read only
+  error.code = "closed";
+  // @ts-expect-error: no such code
+  if (error.code === "timeout") return undefined;
+  return error.code;
+}
+
+// @ts-expect-error: pagehand makes them
+new PagehandError("closed");
+// @ts-expect-error: the glue is not public
+export type { InitOutput } from "pagehand";
+// @ts-expect-error: neither is its class
+export type { Session } from "pagehand";

@@ -1,0 +1,26 @@
+// What the facade uses of the core's wasm-bindgen glue. The exports are in `src/wasm/mod.rs`.
+import type { Hooks } from "./conversation.js";
+
+export default function init(source: { module_or_path: unknown }): Promise<unknown>;
+export function begin(report: (message: string) => void): void;
+export function giveUp(): void;
+
+export class Session {
+  private constructor();
+  static openhands(
+    options: { url: string; sessionKey?: unknown; id: string; request?: string | undefined },
+    tools: string,
+    handlers: Map<string, Function>,
+    hooks: Hooks,
+  ): Session;
+  open(operation: number): void;
+  send(operation: number, content: string, run: boolean): void;
+  run(operation: number): void;
+  idle(operation: number): void;
+  history(operation: number, limit: number, newestFirst: boolean, page?: string | null): void;
+  declare(operation: number, definition: string, handler?: Function | null): void;
+  cancel(operation: number, call: string, reason: string): void;
+  close(operation: number): void;
+  abandon(operation: number): void;
+  free(): void;
+}
