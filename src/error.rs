@@ -208,6 +208,14 @@ impl Error {
         }
     }
 
+    /// Why a conversation that ended with this error is closed.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Closed { reason } => reason.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// The data of the error as plain JSON; its shape depends on the code.
     pub fn details(&self) -> Value {
         match self {

@@ -5,11 +5,11 @@ use std::mem;
 use crate::call::{Action, Calls, EngineError};
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::{self, CommandId, NoticeCode, Outlet, Status, Wire, WireEffect};
+use crate::protocol::{self, CommandId, Connection, NoticeCode, Outlet, Status, Wire, WireEffect};
 use crate::tool::{Registry, RunOn, SchemaRequest, Tool};
 
 use super::state::{Conversation, Phase, Purpose};
-use super::{Command, Effect, Input, OperationId};
+use super::{Command, Effect, Input, OperationId, Topic};
 
 impl Conversation {
     /// Something happened. What must be done about it, in order.
@@ -215,7 +215,7 @@ impl Conversation {
         let mut outlet = Outlet::default();
         self.protocol.close(&mut outlet);
         self.absorb(outlet, now);
-        let opening = match mem::replace(&mut self.phase, Phase::Closed(error.to_string())) {
+        let opening = match mem::replace(&mut self.phase, Phase::Closed(error.reason())) {
             Phase::Opening(operation) => operation,
             Phase::New | Phase::Open | Phase::Closed(_) => None,
         };
@@ -227,7 +227,7 @@ impl Conversation {
         for operation in waiting {
             self.settle(operation, Err(error.clone()));
         }
-        self.tell_closed(error);
+        self.emit(Topic::Connection, &Connection::Closed { reason: error.reason(), code: error.code() });
     }
 
     pub(super) fn settle(&mut self, operation: OperationId, result: Result<String, Error>) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::call::Step;
 use crate::error::Error;
-use crate::protocol::{Connection, NoticeCode};
+use crate::protocol::NoticeCode;
 use crate::tool::Drift;
 
 use super::state::{Conversation, Failure};
@@ -94,10 +94,6 @@ impl Conversation {
     pub(super) fn tell_error(&mut self, error: &Error) {
         let event = ErrorEvent { code: error.code(), message: error.to_string(), details: error.details() };
         self.emit(Topic::Error, &event);
-    }
-
-    pub(super) fn tell_closed(&mut self, error: &Error) {
-        self.emit(Topic::Connection, &Connection::Closed { reason: error.to_string(), code: error.code() });
     }
 
     pub(super) fn emit(&mut self, topic: Topic, value: &impl Serialize) {
