@@ -19,7 +19,7 @@ export const samples = [
   {"callId":"asked","reason":"waits for approval","state":"waiting","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"taken","reason":"interrupted","state":"withdrawn","tool":"t"} satisfies ConversationEvents["call"],
   {"closeCode":1006,"reason":"","retryIn":774,"state":"lost"} satisfies ConversationEvents["connection"],
-  {"code":"closed","reason":"the conversation is closed: closed by the app","state":"closed"} satisfies ConversationEvents["connection"],
+  {"code":"closed","reason":"closed by the app","state":"closed"} satisfies ConversationEvents["connection"],
   {"reason":"the socket is open","state":"connected"} satisfies ConversationEvents["connection"],
   {"reason":"opening","state":"connecting"} satisfies ConversationEvents["connection"],
   {"reason":"nothing is missing","state":"ready"} satisfies ConversationEvents["connection"],
