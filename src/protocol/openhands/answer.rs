@@ -2,20 +2,12 @@
 //!
 //! The key `detail` of an error body may be a text, a list (validation) or an object.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{ConflictPlace, Error, RequestIssue};
 use crate::net::Answer;
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ErrorBody {
-    detail: Value,
-    exception: Value,
-    error_id: Value,
-    retryable: Value,
-}
+use super::object::Object;
 
 /// The status and body of a success, or the error.
 pub(super) fn read(answer: Answer) -> Result<(u16, String), Error> {
@@ -29,20 +21,20 @@ pub(super) fn read(answer: Answer) -> Result<(u16, String), Error> {
 
 fn failure(status: u16, body: &str) -> Error {
     // A proxy in between may answer with HTML: then the status alone must do.
-    let body: ErrorBody = serde_json::from_str(body).unwrap_or_default();
-    let detail = words(&body.detail);
+    let body = Object::read(body).unwrap_or_default();
+    let given = body.value("detail");
+    let detail = words(&given);
     match status {
         401 => Error::Unauthorized,
         404 => Error::NotFound { detail },
         409 if detail.starts_with("Conversation already running") => Error::AlreadyRunning,
-        409 => Error::Conflict { detail, retryable: body.retryable == Value::Bool(true) },
-        422 => unprocessable(&body.detail, detail),
+        409 => Error::Conflict { detail, retryable: body.flag("retryable") },
+        422 => unprocessable(&given, detail),
         429 => Error::Capacity { detail },
         400..=499 => Error::RequestRefused { status, detail },
         _ => {
-            let exception = words(&body.exception);
-            let detail = if exception.is_empty() { detail } else { exception };
-            Error::Server { status, detail, error_id: body.error_id.as_str().map(str::to_owned) }
+            let detail = body.string("exception").unwrap_or(detail);
+            Error::Server { status, detail, error_id: body.string("error_id") }
         }
     }
 }

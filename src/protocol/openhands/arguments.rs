@@ -4,8 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::tool::{KnownTool, Schema};
 
-use super::event::string;
-use super::members::Members;
+use super::object::Object;
 
 const PREFIX: &str = "ClientAction_";
 
@@ -21,16 +20,15 @@ pub(super) struct ClientAction {
 /// Arguments lie flat beside `kind`, which is the prefix and the tool's name. A property that the tool itself calls `kind`
 /// arrives as `mcp_arg_kind`, or as `mcp_arg_kind_2` when that name is taken too. The server drops nulls at the top, but adds
 /// one for every absent argument when an event is read by itself: a null is an absent argument.
-pub(super) fn read(action: &RawValue, known: &[KnownTool]) -> Option<ClientAction> {
-    let mut members = Members::read(action)?;
-    let kind = string(members.remove("kind"))?;
+pub(super) fn read(action: &Object, known: &[KnownTool]) -> Option<ClientAction> {
+    let kind = action.string("kind")?;
     let tool = kind.strip_prefix(PREFIX)?.to_owned();
-    members.0.retain(|(_, value)| value.get() != "null");
+    let mut arguments = action.clone().without_nulls_and("kind");
     let schema = known.iter().find(|known| known.name.as_str() == tool).and_then(|known| known.input.as_ref());
     if let Some(carrier) = schema.filter(|schema| schema.declares("kind")).map(carrier_of_kind) {
-        members.rename(carrier, "kind");
+        arguments.rename(carrier, "kind");
     }
-    Some(ClientAction { tool, arguments: members.to_raw()? })
+    Some(ClientAction { tool, arguments: arguments.to_raw()? })
 }
 
 fn carrier_of_kind(schema: &Schema) -> &'static str {
@@ -38,9 +36,8 @@ fn carrier_of_kind(schema: &Schema) -> &'static str {
 }
 
 /// The text that an agent ends its turn with, when the `action` is the built-in `finish`.
-pub(super) fn finish_message(action: &RawValue) -> Option<String> {
-    let members = Members::read(action)?;
-    (string(members.get("kind"))? == "FinishAction").then(|| string(members.get("message"))).flatten()
+pub(super) fn finish_message(action: &Object) -> Option<String> {
+    (action.text("kind") == "FinishAction").then(|| action.string("message")).flatten()
 }
 
 #[cfg(test)]
@@ -49,7 +46,7 @@ mod tests {
 
     fn arguments(action: &str, schema: &str) -> String {
         let known = [KnownTool::new("t", Some(serde_json::from_str(schema).unwrap()))];
-        read(serde_json::from_str(action).unwrap(), &known).unwrap().arguments.get().to_owned()
+        read(&Object::read(action).unwrap(), &known).unwrap().arguments.get().to_owned()
     }
 
     #[test]
@@ -78,8 +75,8 @@ mod tests {
 
     #[test]
     fn tools_of_the_server_are_no_calls() {
-        for action in [r#"{"kind":"FinishAction","message":"m"}"#, r#"{"command":"ls"}"#, "[]", "null"] {
-            assert!(read(serde_json::from_str(action).unwrap(), &[]).is_none(), "{action}");
+        for action in [r#"{"kind":"FinishAction","message":"m"}"#, r#"{"command":"ls"}"#, "{}"] {
+            assert!(read(&Object::read(action).unwrap(), &[]).is_none(), "{action}");
         }
     }
 }

@@ -3,10 +3,10 @@
 //! Decoding is lenient: an absent field, a null and a value of an unexpected type are the same, and a kind that this version
 //! does not know is kept under its name. Only text that is no JSON object fails.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::info::Guards;
+use super::info;
+use super::object::Object;
 
 /// An event, as far as the house acts on it. Fields hold what the server may leave out as `Option`.
 pub(super) struct Event<'a> {
@@ -22,7 +22,7 @@ pub(super) enum Kind<'a> {
     Observation { action_id: String, client_tool: bool, is_error: bool },
     UserReject { action_id: String, tool_name: String, reason: String },
     AgentError { tool_call_id: String, tool_name: String, error: String },
-    StateUpdate(StateUpdate<'a>),
+    StateUpdate(StateUpdate),
     ConversationError { code: String, detail: String },
     ServerError { code: String, detail: String },
     StreamingDelta { content: Option<String>, reasoning: Option<String> },
@@ -44,137 +44,74 @@ pub(super) enum Kind<'a> {
 #[derive(Debug)]
 pub(super) struct Action<'a> {
     pub(super) tool_call_id: String,
-    pub(super) encoded: Option<&'a RawValue>,
+    pub(super) encoded: Option<Object<'a>>,
     pub(super) thought: String,
 }
 
 /// A `ConversationStateUpdateEvent`.
 #[derive(Debug)]
-pub(super) enum StateUpdate<'a> {
+pub(super) enum StateUpdate {
     /// The whole state: told on subscription and after every run.
     Full {
-        status: Option<&'a RawValue>,
+        status: String,
         gate: Option<&'static str>,
     },
-    Status(&'a RawValue),
+    Status(String),
     Policy {
         gate: Option<&'static str>,
     },
     Other,
 }
 
-/// Every field that the house reads of any kind, as text: so that a value of another type fails nothing.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Fields<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    source: Option<&'a RawValue>,
-    #[serde(borrow)]
-    llm_message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    action: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thought: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_call_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    action_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    observation: Option<&'a RawValue>,
-    #[serde(borrow)]
-    rejection_reason: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-    #[serde(borrow)]
-    key: Option<&'a RawValue>,
-    #[serde(borrow)]
-    value: Option<&'a RawValue>,
-    #[serde(borrow)]
-    code: Option<&'a RawValue>,
-    #[serde(borrow)]
-    detail: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reasoning_content: Option<&'a RawValue>,
-}
-
-/// Fields of the objects inside events.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Inner<'a> {
-    #[serde(borrow)]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    role: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    is_error: Option<&'a RawValue>,
-    #[serde(borrow)]
-    execution_status: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-}
-
 impl<'a> Event<'a> {
     /// Reads an event; `None` when the text is no JSON object.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        // A list would do for a struct, too.
-        let text = text.trim_start();
-        let fields: Fields<'a> = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
-        let id = string(fields.id);
-        let kind = string(fields.kind).unwrap_or_default();
-        Some(Self { id, kind: Kind::read(kind, &fields) })
+        let fields = Object::read(text)?;
+        Some(Self { id: fields.string("id"), kind: Kind::read(&fields) })
     }
 }
 
 impl<'a> Kind<'a> {
-    fn read(kind: String, fields: &Fields<'a>) -> Self {
-        let text = |field| string(field).unwrap_or_default();
+    fn read(fields: &Object<'a>) -> Self {
+        let kind = fields.text("kind");
         match kind.as_str() {
             "MessageEvent" => {
-                let message = inner(fields.llm_message);
-                let (role, text_of) = (text(message.role), joined(message.content));
-                Self::Message { source: text(fields.source), role, text: text_of }
+                let message = fields.object("llm_message");
+                let (role, text) = (message.text("role"), joined(message.list("content")));
+                Self::Message { source: fields.text("source"), role, text }
             }
             "ActionEvent" => Self::Action(Action {
-                tool_call_id: text(fields.tool_call_id),
-                encoded: fields.action,
-                thought: joined(fields.thought),
+                tool_call_id: fields.text("tool_call_id"),
+                encoded: fields.get("action").and_then(|action| Object::read(action.get())),
+                thought: joined(fields.list("thought")),
             }),
             "ObservationEvent" => {
-                let observation = inner(fields.observation);
+                let observation = fields.object("observation");
                 Self::Observation {
-                    action_id: text(fields.action_id),
-                    client_tool: text(observation.kind) == "ClientToolObservation",
-                    is_error: observation.is_error.is_some_and(|flag| flag.get() == "true"),
+                    action_id: fields.text("action_id"),
+                    client_tool: observation.text("kind") == "ClientToolObservation",
+                    is_error: observation.flag("is_error"),
                 }
             }
             "UserRejectObservation" => Self::UserReject {
-                action_id: text(fields.action_id),
-                tool_name: text(fields.tool_name),
-                reason: text(fields.rejection_reason),
+                action_id: fields.text("action_id"),
+                tool_name: fields.text("tool_name"),
+                reason: fields.text("rejection_reason"),
             },
             "AgentErrorEvent" => Self::AgentError {
-                tool_call_id: text(fields.tool_call_id),
-                tool_name: text(fields.tool_name),
-                error: text(fields.error),
+                tool_call_id: fields.text("tool_call_id"),
+                tool_name: fields.text("tool_name"),
+                error: fields.text("error"),
             },
-            "ConversationStateUpdateEvent" => Self::StateUpdate(StateUpdate::read(&text(fields.key), fields.value)),
+            "ConversationStateUpdateEvent" => Self::StateUpdate(StateUpdate::read(fields)),
             "ConversationErrorEvent" => {
-                Self::ConversationError { code: text(fields.code), detail: text(fields.detail) }
+                Self::ConversationError { code: fields.text("code"), detail: fields.text("detail") }
             }
-            "ServerErrorEvent" => Self::ServerError { code: text(fields.code), detail: text(fields.detail) },
-            "StreamingDeltaEvent" => {
-                Self::StreamingDelta { content: string(fields.content), reasoning: string(fields.reasoning_content) }
-            }
+            "ServerErrorEvent" => Self::ServerError { code: fields.text("code"), detail: fields.text("detail") },
+            "StreamingDeltaEvent" => Self::StreamingDelta {
+                content: fields.string("content"),
+                reasoning: fields.string("reasoning_content"),
+            },
             "SystemPromptEvent" => Self::SystemPrompt,
             "PauseEvent" => Self::Pause,
             "InterruptEvent" => Self::Interrupt,
@@ -199,38 +136,25 @@ impl<'a> Kind<'a> {
     }
 }
 
-impl<'a> StateUpdate<'a> {
-    fn read(key: &str, value: Option<&'a RawValue>) -> Self {
-        match (key, value) {
-            ("full_state", Some(state)) => {
-                let guards: Guards = serde_json::from_str(state.get()).unwrap_or_default();
-                Self::Full { status: inner(Some(state)).execution_status, gate: guards.gate() }
+impl StateUpdate {
+    fn read(fields: &Object) -> Self {
+        match fields.text("key").as_str() {
+            "full_state" => {
+                let state = fields.object("value");
+                Self::Full { status: state.text("execution_status"), gate: info::gate(&state) }
             }
-            ("execution_status", Some(status)) => Self::Status(status),
-            ("confirmation_policy", Some(policy)) => {
-                let confirmation_policy = serde_json::from_str(policy.get()).unwrap_or_default();
-                let guards = Guards { confirmation_policy, ..Guards::default() };
-                Self::Policy { gate: guards.gate() }
-            }
+            "execution_status" => Self::Status(fields.text("value")),
+            "confirmation_policy" => Self::Policy { gate: info::policy_gate(&fields.object("value")) },
             _ => Self::Other,
         }
     }
 }
 
-/// The text of a JSON string.
-pub(super) fn string(value: Option<&RawValue>) -> Option<String> {
-    value.and_then(|value| serde_json::from_str(value.get()).ok())
-}
-
 /// The text of a list of content parts, joined by line breaks.
-fn joined(parts: Option<&RawValue>) -> String {
-    let parts: Vec<&RawValue> = parts.and_then(|parts| serde_json::from_str(parts.get()).ok()).unwrap_or_default();
-    let texts: Vec<String> = parts.into_iter().filter_map(|part| string(inner(Some(part)).text)).collect();
+fn joined(parts: Option<Vec<&RawValue>>) -> String {
+    let text = |part: &RawValue| Object::read(part.get()).and_then(|part| part.string("text"));
+    let texts: Vec<String> = parts.unwrap_or_default().into_iter().filter_map(text).collect();
     texts.join("\n")
-}
-
-fn inner(value: Option<&RawValue>) -> Inner<'_> {
-    value.and_then(|value| serde_json::from_str(value.get()).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -7,13 +7,11 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use crate::error::Error;
 use crate::protocol::Page;
 
 use super::event::Event;
+use super::object::Object;
 
 /// Ids kept to find our place in a log that does not know the last one any more.
 const REMEMBERED: usize = 256;
@@ -52,13 +50,6 @@ pub(super) enum Step {
     Event(String),
     /// Nothing is missing any more: these events, in this order.
     CaughtUp { events: Vec<String>, rewound: bool },
-}
-
-#[derive(Deserialize)]
-struct Found<'a> {
-    #[serde(borrow)]
-    items: Vec<&'a RawValue>,
-    next_page_id: Option<String>,
 }
 
 impl Legacy {
@@ -105,12 +96,14 @@ impl Legacy {
 
     /// A page came.
     pub(super) fn page(&mut self, body: &str) -> Result<Step, Error> {
-        let found: Found = serde_json::from_str(body).map_err(|_| Error::BadResponse { what: "reading the log" })?;
+        let bad = Error::BadResponse { what: "reading the log" };
+        let found = Object::read(body).ok_or_else(|| bad.clone())?;
+        let items = found.list("items").ok_or(bad)?;
         match &mut self.state {
             State::Quiet | State::Live => Ok(Step::Wait),
             State::Boundary { waiting } => {
                 let events = mem::take(waiting);
-                match found.items.first().and_then(|item| Event::read(item.get())).and_then(|event| event.id) {
+                match items.first().and_then(|item| Event::read(item.get())).and_then(|event| event.id) {
                     Some(id) => self.delivered(&id),
                     None => self.whole = true,
                 }
@@ -118,8 +111,8 @@ impl Legacy {
                 Ok(Step::CaughtUp { events, rewound: false })
             }
             State::Reading { waiting, log } => {
-                log.extend(found.items.iter().map(|item| item.get().to_owned()));
-                if let Some(next) = found.next_page_id {
+                log.extend(items.iter().map(|item| item.get().to_owned()));
+                if let Some(next) = found.string("next_page_id") {
                     return Ok(Step::Ask(Page { limit: PAGE, newest_first: false, page: Some(next) }));
                 }
                 let (mut events, waiting) = (mem::take(log), mem::take(waiting));

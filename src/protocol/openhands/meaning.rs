@@ -1,7 +1,5 @@
 //! What the events of a conversation mean to the house.
 
-use std::collections::BTreeMap;
-
 use crate::call::CallId;
 use crate::protocol::{Delivery, Meaning, NoticeCode, Signal, Status};
 use crate::tool::KnownTool;
@@ -14,8 +12,8 @@ use super::{arguments, info};
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) known: Vec<KnownTool>,
-    /// Unanswered calls in the order they were announced.
-    open: BTreeMap<String, Vec<CallId>>,
+    /// Unanswered calls with their `tool_call_id`, in the order they were announced.
+    open: Vec<(String, CallId)>,
 }
 
 /// An event that was read.
@@ -90,7 +88,8 @@ impl Reader {
     fn refusal(&self, kind: &Kind) -> Option<Signal> {
         let Kind::AgentError { tool_call_id, tool_name, error } = kind else { return None };
         let message = [tool_name, ": ", error].concat();
-        (!self.open.contains_key(tool_call_id)).then_some(Signal::Notice { code: NoticeCode::CallRefused, message })
+        (!self.open.iter().any(|(id, _)| id == tool_call_id))
+            .then_some(Signal::Notice { code: NoticeCode::CallRefused, message })
     }
 
     fn action(&mut self, id: Option<&str>, action: Action) -> Vec<Meaning> {
@@ -101,36 +100,26 @@ impl Reader {
         }
         // Without an action the server found the call invalid and tells the agent so.
         let Some(encoded) = action.encoded else { return meanings };
-        match (id, arguments::read(encoded, &self.known)) {
+        match (id, arguments::read(&encoded, &self.known)) {
             (Some(id), Some(client)) => {
                 let call = CallId::new(id);
-                self.open.entry(action.tool_call_id).or_default().push(call.clone());
+                self.open.push((action.tool_call_id, call.clone()));
                 meanings.push(Meaning::Announced { call, tool: client.tool, arguments: client.arguments });
             }
-            _ => meanings.extend(arguments::finish_message(encoded).filter(|text| !text.is_empty()).map(says)),
+            _ => meanings.extend(arguments::finish_message(&encoded).filter(|text| !text.is_empty()).map(says)),
         }
         meanings
     }
 
     /// Forgets an answered call. Whether it was open.
     fn answered(&mut self, call: &CallId) -> bool {
-        let mut found = false;
-        self.open.retain(|_, calls| {
-            calls.retain(|open| {
-                found |= open == call;
-                open != call
-            });
-            !calls.is_empty()
-        });
-        found
+        let place = self.open.iter().position(|(_, open)| open == call);
+        place.map(|place| self.open.remove(place)).is_some()
     }
 
     fn newest_open(&mut self, tool_call_id: &str) -> Option<CallId> {
-        let call = self.open.get_mut(tool_call_id)?.pop();
-        if self.open.get(tool_call_id).is_some_and(Vec::is_empty) {
-            self.open.remove(tool_call_id);
-        }
-        call
+        let place = self.open.iter().rposition(|(id, _)| id == tool_call_id)?;
+        Some(self.open.remove(place).1)
     }
 
     fn is_known(&self, tool: &str) -> bool {
@@ -161,13 +150,13 @@ pub(super) fn server_error(code: &str, detail: &str) -> Signal {
 fn state(update: &StateUpdate) -> Vec<Meaning> {
     match update {
         StateUpdate::Full { status, gate } => {
-            let meaning = match info::status(*status) {
+            let meaning = match info::status(status) {
                 Status::Running => Meaning::Status(Status::Running),
                 status => Meaning::TurnOver(status),
             };
             vec![Meaning::Gate(*gate), meaning]
         }
-        StateUpdate::Status(status) => vec![Meaning::Status(info::status(Some(status)))],
+        StateUpdate::Status(status) => vec![Meaning::Status(info::status(status))],
         StateUpdate::Policy { gate } => vec![Meaning::Gate(*gate)],
         StateUpdate::Other => Vec::new(),
     }

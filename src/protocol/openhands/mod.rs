@@ -11,7 +11,7 @@ mod legacy;
 mod link;
 mod machine;
 mod meaning;
-mod members;
+mod object;
 mod opening;
 mod rest;
 mod rules;

@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use crate::error::Error;
 use crate::tool::{Annotations, Tool};
 
-use super::info::Guards;
-use super::members::Members;
+use super::info;
+use super::object::Object;
 
 /// How to get at a conversation.
 pub enum Opening {
@@ -55,9 +55,8 @@ impl Opening {
             return Err(Error::InvalidArgument { field: "conversationId", message: "a UUID".into() });
         }
         let Self::Create { request, .. } = self else { return Ok(()) };
-        let text: &RawValue = serde_json::from_str(request).map_err(|_| not_an_object())?;
-        let members = Members::read(text).ok_or_else(not_an_object)?;
-        match OURS.iter().find(|(name, _)| members.get(name).is_some()) {
+        let fields = Object::read(request).ok_or_else(not_an_object)?;
+        match OURS.iter().find(|(name, _)| fields.contains(name)) {
             Some((name, instead)) => {
                 Err(Error::InvalidArgument { field: "options", message: [name, ": ", instead].concat() })
             }
@@ -68,7 +67,7 @@ impl Opening {
     /// What could hold back an announced call, as far as the request decides it.
     pub(super) fn gate(&self) -> Option<&'static str> {
         match self {
-            Self::Create { request, .. } => serde_json::from_str::<Guards>(request).unwrap_or_default().gate(),
+            Self::Create { request, .. } => info::gate(&Object::read(request).unwrap_or_default()),
             Self::Attach { .. } => None,
         }
     }
@@ -76,8 +75,7 @@ impl Opening {
 
 /// The body of `POST /api/conversations`: the app's fields as they came, the id and the tools.
 pub(super) fn create_body(id: &str, request: &str, tools: &[&Tool]) -> Result<String, Error> {
-    let text: &RawValue = serde_json::from_str(request).map_err(|_| not_an_object())?;
-    let mut members = Members::read(text).ok_or_else(not_an_object)?;
+    let mut fields = Object::read(request).ok_or_else(not_an_object)?;
     let specs: Vec<_> = tools
         .iter()
         .map(|tool| ClientToolSpec {
@@ -89,9 +87,9 @@ pub(super) fn create_body(id: &str, request: &str, tools: &[&Tool]) -> Result<St
         .collect();
     let id = serde_json::value::to_raw_value(id).map_err(|_| not_an_object())?;
     let specs = serde_json::value::to_raw_value(&specs).map_err(|_| not_an_object())?;
-    members.0.push(("conversation_id".into(), &id));
-    members.0.push(("client_tools".into(), &specs));
-    members.to_raw().map(|body| body.get().to_owned()).ok_or_else(not_an_object)
+    fields.push("conversation_id", &id);
+    fields.push("client_tools", &specs);
+    fields.to_raw().map(|body| body.get().to_owned()).ok_or_else(not_an_object)
 }
 
 fn not_an_object() -> Error {

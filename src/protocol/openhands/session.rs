@@ -1,9 +1,8 @@
 //! The session socket (from 1.45): numbered frames, resumed by number.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::event::string;
+use super::object::Object;
 
 /// Where we are in the log.
 #[derive(Debug, Default)]
@@ -51,46 +50,26 @@ pub(super) struct Sync {
     through: Option<i64>,
 }
 
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    r#type: String,
-    seq: Option<i64>,
-    from_seq: Option<i64>,
-    through_seq: Option<i64>,
-    #[serde(borrow)]
-    event: Option<&'a RawValue>,
-    #[serde(borrow)]
-    item_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reason: Option<&'a RawValue>,
-    #[serde(borrow)]
-    code: Option<&'a RawValue>,
-    #[serde(borrow)]
-    detail: Option<&'a RawValue>,
-}
-
 impl<'a> Frame<'a> {
     /// Reads a frame; `None` when it is no envelope.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        let envelope: Envelope = serde_json::from_str(text).ok()?;
-        let words = |value| string(value).unwrap_or_default();
-        Some(match (envelope.r#type.as_str(), envelope.event) {
-            ("sync", _) => Self::Sync(Sync { from: envelope.from_seq, through: envelope.through_seq }),
-            ("durable", Some(event)) => Self::Durable { seq: envelope.seq, event },
+        let envelope = Object::read(text)?;
+        let kind = envelope.string("type")?;
+        Some(match (kind.as_str(), envelope.get("event")) {
+            ("sync", _) => {
+                Self::Sync(Sync { from: envelope.integer("from_seq"), through: envelope.integer("through_seq") })
+            }
+            ("durable", Some(event)) => Self::Durable { seq: envelope.integer("seq"), event },
             ("transient", Some(event)) => Self::Transient { event },
             ("item_started", _) => Self::Started,
             ("delta", _) => Self::Delta {
-                item: string(envelope.item_id),
-                reasoning: words(envelope.kind) == "reasoning",
-                content: words(envelope.content),
+                item: envelope.string("item_id"),
+                reasoning: envelope.text("kind") == "reasoning",
+                content: envelope.text("content"),
             },
-            ("item_aborted", _) => Self::Aborted { item: string(envelope.item_id), reason: words(envelope.reason) },
-            ("error", _) => Self::Error { code: words(envelope.code), detail: words(envelope.detail) },
-            _ => Self::Unknown(envelope.r#type),
+            ("item_aborted", _) => Self::Aborted { item: envelope.string("item_id"), reason: envelope.text("reason") },
+            ("error", _) => Self::Error { code: envelope.text("code"), detail: envelope.text("detail") },
+            _ => Self::Unknown(kind),
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Which server this is.
 
-use serde::Deserialize;
-
 use crate::error::Error;
+
+use super::object::Object;
 
 /// The first release with client tools.
 const MINIMUM: &str = "1.28.0";
@@ -23,15 +23,10 @@ pub(super) enum Socket {
     Legacy,
 }
 
-#[derive(Deserialize)]
-struct ServerInfo {
-    version: Option<String>,
-}
-
 /// Reads the body of `GET /server_info`. A server older than client tools is an error.
 pub(super) fn choose_socket(body: &str) -> Result<Socket, Error> {
-    let info: ServerInfo = serde_json::from_str(body).map_err(|_| Error::BadResponse { what: "GET /server_info" })?;
-    let text = info.version.unwrap_or_default();
+    let info = Object::read(body).ok_or(Error::BadResponse { what: "GET /server_info" })?;
+    let text = info.text("version");
     match parse(&text) {
         Some(version) if version >= WITH_SESSION_SOCKET => Ok(Socket::Session),
         Some(version) if version >= WITH_CLIENT_TOOLS => Ok(Socket::Legacy),

@@ -1,0 +1,99 @@
+//! One crate to one wasm file and its JavaScript.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::{
+    build::Profile,
+    files,
+    process::{Program, step},
+    tools::{node::Packages, wasm_bindgen::WasmBindgen, wasm_target},
+    workspace::Workspace,
+};
+
+/// A crate that becomes a wasm file.
+pub(crate) struct Module {
+    /// The name of the files in `pkg/`.
+    pub(crate) name: &'static str,
+    /// The cargo package.
+    pub(crate) package: &'static str,
+    /// The file that cargo makes.
+    file: &'static str,
+}
+
+/// The wasm files, each built by a cargo call of its own: together, the features of their dependencies would be united,
+/// and the core would carry what only the engine needs.
+pub(crate) const MODULES: [Module; 2] = [
+    Module { name: "core", package: "pagehand", file: "pagehand.wasm" },
+    Module { name: "schema", package: "pagehand-schema", file: "pagehand_schema.wasm" },
+];
+
+/// What came out.
+pub(crate) struct Built {
+    /// The name of the files in `pkg/`.
+    pub(crate) name: &'static str,
+    /// The final wasm.
+    pub(crate) wasm: PathBuf,
+    /// The JavaScript around it.
+    pub(crate) script: PathBuf,
+}
+
+/// cargo, wasm-bindgen, and for a release wasm-opt; each only if its input is newer than its output.
+pub(crate) fn build(
+    workspace: &Workspace,
+    tools: &WasmBindgen,
+    packages: Option<&Packages>,
+    profile: Profile,
+    module: &Module,
+) -> Result<Built> {
+    let Module { name, package, file } = module;
+    step(&format!("builds the {name} for the browser ({})", profile.name()), || {
+        // `rustc --crate-type`: a library that is an rlib as well gets no link-time optimisation at all.
+        Program::new("cargo")
+            .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib"])
+            .args(["--package", package, "--target", wasm_target::TRIPLE])
+            .args(["--profile", profile.name()])
+            .directory(&workspace.root)
+            .run()
+    })?;
+    let input = workspace.target.join(wasm_target::TRIPLE).join(profile.name()).join(file);
+    ensure!(input.is_file(), "cargo made no {}: is the library of {package} a cdylib?", input.display());
+
+    let folder = workspace.scratch().join(profile.name()).join(name);
+    let bound = folder.join(format!("{name}_bg.wasm"));
+    // Ourselves, too: we give the options.
+    let sources = [input.clone(), tools.bindgen.clone(), std::env::current_exe()?];
+    if !sources.iter().all(|source| files::is_up_to_date(&bound, source)) {
+        step(&format!("binds the {name} to JavaScript"), || {
+            files::remove(&folder)?;
+            Program::new(&tools.bindgen)
+                // The public types are written by hand: src/wasm/types.d.ts.
+                .args(["--no-typescript", "--target", "web", "--out-name", name, "--out-dir"])
+                .arg(&folder)
+                // Our facade says where the file is. The glue's own default would be a second URL for bundlers to follow.
+                .arg("--omit-default-module-path")
+                .arg(&input)
+                .run()
+        })?;
+    }
+    let wasm = match packages {
+        None => bound,
+        Some(packages) => {
+            let optimized = folder.join(format!("{name}.wasm"));
+            if !files::is_up_to_date(&optimized, &bound) {
+                let script = packages.script("binaryen/bin/wasm-opt")?;
+                step(&format!("optimises the {name}"), || {
+                    // Which features it may use, wasm-opt reads from the file: with more, engines refuse the result.
+                    Program::new("node").arg(script).arg("-Oz").arg(&bound).arg("-o").arg(&optimized).run()
+                })?;
+            }
+            optimized
+        }
+    };
+    ensure!(wasm.is_file(), "there is no {}", wasm.display());
+    let built = Built { name, wasm, script: folder.join(format!("{name}.js")) };
+    let snippets = folder.join("snippets");
+    ensure!(!snippets.exists(), "{package} embeds JavaScript snippets, which break bundlers: pass functions instead");
+    files::read(&built.script).context("wasm-bindgen made no JavaScript").map(|_| built)
+}

@@ -1,0 +1,90 @@
+//! `cargo xtask …`: everything a person or CI types.
+//!
+//! | file | what |
+//! |---|---|
+//! | `workspace` | where things are, and which versions |
+//! | `process` | running a program, and ending it |
+//! | `tools/` | what is installed when it is missing, once per user |
+//! | `build/` | cargo → wasm-bindgen → wasm-opt → `pkg/`, and its sizes |
+//! | `check` | formatting, lints, types, documentation |
+//! | `demo` | the demo, served |
+//! | `test/` | all tests, counted |
+#![allow(clippy::print_stdout, reason = "talking is what a command does")]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+mod build;
+mod check;
+mod demo;
+mod files;
+mod process;
+mod test;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::{build::Profile, workspace::Workspace};
+
+/// Builds, shows and tests pagehand. Tools that are missing are installed once per user, in ~/.cache/pagehand.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Builds the npm package into pkg/.
+    Build {
+        /// `release` is what ships; `quick` skips link-time optimisation and wasm-opt.
+        #[arg(long, value_enum, default_value_t = Profile::Release)]
+        profile: Profile,
+    },
+    /// Serves the demo on this machine until Ctrl-C.
+    Demo {
+        /// The port; without it 8787, or a free one if that is taken.
+        #[arg(long)]
+        port: Option<u16>,
+        /// Does not open a browser.
+        #[arg(long)]
+        no_open: bool,
+    },
+    /// Formatting, lints for both targets, types and documentation.
+    Check,
+    /// Runs all tests and counts them; `check` and a release build included.
+    Test {
+        /// Runs one kind of test only.
+        #[arg(long, value_enum)]
+        only: Option<test::Kind>,
+    },
+    /// Measures pkg/ as it is, and compares it with budget.json.
+    Sizes,
+}
+
+fn main() -> ExitCode {
+    let outcome = process::end_children_on_signals().and_then(|()| run(&Arguments::parse().command));
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether all went well; what went wrong has been told then.
+fn run(command: &Command) -> Result<bool> {
+    let workspace = Workspace::find()?;
+    match command {
+        Command::Build { profile } => build::run(&workspace, *profile).map(|()| true),
+        Command::Demo { port, no_open } => demo::run(&workspace, *port, !no_open).map(|()| true),
+        Command::Check => Ok(check::run(&workspace)),
+        Command::Test { only } => Ok(test::run(&workspace, *only)),
+        Command::Sizes => build::sizes(&workspace).map(|()| true),
+    }
+}

@@ -1,0 +1,68 @@
+//! All tests, counted.
+
+mod phases;
+mod report;
+mod results;
+
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::{process::seconds, workspace::Workspace};
+use report::{Counts, Row};
+
+/// A kind of test.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Rust, on this machine.
+    Native,
+    /// Rust, in Chromium.
+    Browser,
+    /// The JavaScript facade, in Node.
+    Facade,
+    /// The built package in a page, with servers.
+    E2e,
+}
+
+/// What a phase did: its tests, and what they ran against.
+type Outcome = (Counts, String);
+
+/// A phase: its name, its kind if it can be asked for alone, and how it runs.
+struct Phase {
+    name: &'static str,
+    kind: Option<Kind>,
+    run: fn(&Workspace) -> Result<Outcome>,
+}
+
+const PHASES: [Phase; 6] = [
+    Phase { name: "check", kind: None, run: |workspace| Ok(phases::check(workspace)) },
+    Phase { name: "native", kind: Some(Kind::Native), run: phases::native },
+    Phase { name: "browser", kind: Some(Kind::Browser), run: phases::browser },
+    Phase { name: "facade", kind: Some(Kind::Facade), run: phases::facade },
+    Phase { name: "e2e", kind: Some(Kind::E2e), run: phases::e2e },
+    Phase { name: "release", kind: None, run: phases::release },
+];
+
+/// Runs all phases, or those of one kind, each whatever became of those before it. Whether all went well.
+pub(crate) fn run(workspace: &Workspace, only: Option<Kind>) -> bool {
+    let mut rows = Vec::new();
+    for phase in PHASES.iter().filter(|phase| only.is_none() || phase.kind == only) {
+        println!("\n━━ {} ━━", phase.name);
+        let start = Instant::now();
+        let outcome = (phase.run)(workspace);
+        let time = start.elapsed();
+        let row = match outcome {
+            Ok((counts, against)) => Row::new(phase.name, counts, time, against),
+            Err(error) => {
+                println!("\nerror: {error:#}");
+                Row::broken(phase.name, time, &format!("{error:#}"))
+            }
+        };
+        println!("━━ {} ended after {} ━━", phase.name, seconds(time));
+        rows.push(row);
+    }
+    let (text, success) = report::summary(&rows);
+    println!("\n{text}");
+    success
+}

@@ -1,0 +1,166 @@
+//! How each kind of test is run.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+
+use crate::{
+    build::{self, Profile},
+    check as checks, demo, files,
+    process::Program,
+    test::{Outcome, report::Counts, results},
+    tools::{agent_server, browser, browser::Browser, node, wasm_bindgen, wasm_target},
+    workspace::Workspace,
+};
+
+/// Longer than any phase takes: only what hangs is ended.
+const DEADLINE: Duration = Duration::from_mins(30);
+
+pub(crate) fn check(workspace: &Workspace) -> Outcome {
+    let (passed, failed) = checks::count(workspace);
+    (Counts { passed, failed }, version("rustc"))
+}
+
+pub(crate) fn native(workspace: &Workspace) -> Result<Outcome> {
+    let program = Program::new("cargo").args(["test", "--workspace", "--no-fail-fast"]);
+    let (output, success) = program.directory(&workspace.root).deadline(DEADLINE).tee()?;
+    Ok((results::libtest(&output).with_exit(success), version("rustc")))
+}
+
+/// The library's own `#[wasm_bindgen_test]`s, and those in `tests/browser*.rs`.
+pub(crate) fn browser(workspace: &Workspace) -> Result<Outcome> {
+    wasm_target::ensure(workspace)?;
+    let runner = wasm_bindgen::ensure(workspace)?.test_runner;
+    let browser = browser::ensure()?;
+    let capabilities = workspace.scratch().join("webdriver.json");
+    files::write(&capabilities, capabilities_of(&browser).to_string().as_bytes())?;
+    let mut program = Program::new("cargo").args(["test", "--no-fail-fast", "--package", "pagehand", "--lib"]);
+    for test in workspace.integration_tests().into_iter().filter(|name| name.starts_with("browser")) {
+        program = program.args(["--test", test]);
+    }
+    let (output, success) = program
+        .args(["--target", wasm_target::TRIPLE])
+        .directory(&workspace.root)
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &runner)
+        .env("WASM_BINDGEN_USE_BROWSER", "1")
+        .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &capabilities)
+        .env("WASM_BINDGEN_TEST_TIMEOUT", "120")
+        .env("CHROMEDRIVER", &browser.driver)
+        .deadline(DEADLINE)
+        .tee()?;
+    Ok((results::libtest(&output).with_exit(success), browser.version))
+}
+
+/// The flags keep the browser from talking to the internet, and let it run as root, as in a container.
+fn capabilities_of(browser: &Browser) -> serde_json::Value {
+    let flags = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        "--disable-gpu",
+    ];
+    json!({ "goog:chromeOptions": { "binary": browser.chromium, "args": flags } })
+}
+
+pub(crate) fn facade(workspace: &Workspace) -> Result<Outcome> {
+    let tests = test_files(workspace, "facade")?;
+    node::ensure_packages(workspace)?;
+    build::run(workspace, Profile::Quick)?;
+    let program = node_tests(workspace, "facade", &tests)?.env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?);
+    counted(workspace, "facade", program, version("node"))
+}
+
+pub(crate) fn e2e(workspace: &Workspace) -> Result<Outcome> {
+    let tests = test_files(workspace, "e2e")?;
+    node::ensure_packages(workspace)?;
+    let browser = browser::ensure()?;
+    let server = agent_server::ensure(workspace)?;
+    build::run(workspace, Profile::Quick)?;
+    let program = node_tests(workspace, "e2e", &tests)?
+        .env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?)
+        .env("PAGEHAND_AGENT_SERVER", &server.launcher)
+        .env("PAGEHAND_SCRIPTED_LLM", workspace.root.join("tests/servers/openhands/scripted_llm.py"))
+        .env("PAGEHAND_CHROMIUM", &browser.chromium);
+    counted(workspace, "e2e", program, format!("{}, {}", browser.version, server.version))
+}
+
+pub(crate) fn release(workspace: &Workspace) -> Result<Outcome> {
+    build::run(workspace, Profile::Release)?;
+    Ok((Counts { passed: 1, failed: 0 }, "budget.json".to_owned()))
+}
+
+/// The files `*.test.js` and `*.test.mjs` in a folder of `tests/`.
+fn test_files(workspace: &Workspace, kind: &str) -> Result<Vec<PathBuf>> {
+    let folder = workspace.root.join("tests").join(kind);
+    let found = if folder.is_dir() { files::below(&folder)? } else { Vec::new() };
+    let tests: Vec<PathBuf> =
+        found.into_iter().filter(|file| is_test(file)).map(|file| Path::new("tests").join(kind).join(file)).collect();
+    ensure!(!tests.is_empty(), "no tests: there is no *.test.js or *.test.mjs in tests/{kind}/");
+    Ok(tests)
+}
+
+fn is_test(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".test.js") || name.ends_with(".test.mjs")
+}
+
+/// Node's test runner: readable on the screen, and TAP in a file for us to count.
+fn node_tests(workspace: &Workspace, kind: &str, tests: &[PathBuf]) -> Result<Program> {
+    let output = workspace.root.join("test-output");
+    files::make_folder(&output)?;
+    let tap = tap_file(workspace, kind);
+    files::remove(&tap)?;
+    files::make_folder(&workspace.scratch())?;
+    Ok(Program::new("node")
+        .args(["--test", "--test-concurrency=1", "--test-reporter=spec", "--test-reporter-destination=stdout"])
+        .arg("--test-reporter=tap")
+        .arg(format!("--test-reporter-destination={}", tap.display()))
+        .args(tests)
+        .directory(&workspace.root)
+        .env("PAGEHAND_PKG", workspace.pkg())
+        .env("PAGEHAND_OUTPUT", output)
+        .deadline(DEADLINE))
+}
+
+fn tap_file(workspace: &Workspace, kind: &str) -> PathBuf {
+    workspace.scratch().join(format!("{kind}.tap"))
+}
+
+fn counted(workspace: &Workspace, kind: &str, program: Program, against: String) -> Result<Outcome> {
+    let (_, success) = program.tee()?;
+    let tap = fs::read_to_string(tap_file(workspace, kind)).context("Node's test runner left no results")?;
+    Ok((results::tap(&tap).with_exit(success), against))
+}
+
+/// What a program says about its version.
+fn version(program: &str) -> String {
+    let answer = Program::new(program).arg("--version").capture().unwrap_or_default();
+    let answer = answer.trim().trim_start_matches('v');
+    if answer.starts_with(program) { answer.to_owned() } else { format!("{program} {answer}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_test_files_are_tests() {
+        assert!(is_test(Path::new("a/b.test.js")) && is_test(Path::new("b.test.mjs")));
+        assert!(!is_test(Path::new("helpers.mjs")) && !is_test(Path::new("a.test.json")));
+    }
+
+    #[test]
+    fn the_browser_is_told_to_stay_quiet_and_headless() {
+        let browser = Browser { chromium: "/opt/chromium".into(), driver: "d".into(), version: "v".into() };
+        let text = capabilities_of(&browser).to_string();
+        assert!(text.contains("--headless=new") && text.contains("/opt/chromium"), "{text}");
+    }
+}
