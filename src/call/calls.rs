@@ -1,23 +1,27 @@
 //! All calls of a conversation and what moves them.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
+use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
+use crate::list::List;
 use crate::net::Millis;
 use crate::tool::{Registry, Report, SchemaId, ToolName};
 
 use super::{AbortCause, Action, CallId, CheckId, EngineError, FailureCode, Outcome, RunId, Settled, State, Step};
 
-/// The calls by id. Each method is one thing that happened; what must be done about it is added to `out`.
+/// The calls. Each method is one thing that happened; what must be done about it is added to `out`.
 ///
 /// A call moves forward only. It is let through once, claimed once, run once and settled once, however often and in whatever
 /// order the happenings come.
 #[derive(Debug, Default)]
 pub struct Calls {
-    by_id: BTreeMap<CallId, Call>,
-    checks: BTreeMap<CheckId, CallId>,
-    runs: BTreeMap<RunId, CallId>,
+    open: List<CallId, Call>,
+    /// What remains of an ended call is its name, so that it is never taken for a new one.
+    ended: HashSet<Rc<str>>,
+    checks: List<CheckId, CallId>,
+    runs: List<RunId, CallId>,
     next: u32,
 }
 
@@ -50,10 +54,12 @@ impl Calls {
         registry: &Registry,
         out: &mut Vec<Action>,
     ) {
-        match self.by_id.get_mut(id) {
+        if self.ended.contains(id.as_str()) {
+            return;
+        }
+        match self.open.get_mut(id) {
             None => {
-                let call = Call::new(State::Announced, tool, Some(arguments.clone()));
-                self.by_id.insert(id.clone(), call);
+                self.open.add(id.clone(), Call::new(State::Announced, tool, Some(arguments.clone())));
                 tell(id, tool, State::Announced, "the agent asks for it", Some(arguments), None, out);
             }
             Some(call) if call.state == State::Authorised && call.arguments.is_none() => {
@@ -68,7 +74,7 @@ impl Calls {
 
     /// A person is asked about every call that is not let through.
     pub fn waiting_all(&mut self, out: &mut Vec<Action>) {
-        for (id, call) in self.by_id.iter_mut().filter(|(_, call)| call.state == State::Announced) {
+        for (id, call) in self.open.iter_mut().filter(|(_, call)| call.state == State::Announced) {
             call.state = State::Waiting;
             tell(id, &call.tool, State::Waiting, "waits for approval", None, None, out);
         }
@@ -76,9 +82,12 @@ impl Calls {
 
     /// The call may run.
     pub fn authorised(&mut self, id: &CallId, reason: &'static str, registry: &Registry, out: &mut Vec<Action>) {
-        match self.by_id.get_mut(id) {
+        if self.ended.contains(id.as_str()) {
+            return late(id, "an acknowledgement after the call had ended", out);
+        }
+        match self.open.get_mut(id) {
             None => {
-                self.by_id.insert(id.clone(), Call::new(State::Authorised, "", None));
+                self.open.add(id.clone(), Call::new(State::Authorised, "", None));
                 out.push(Action::Fetch(id.clone()));
             }
             Some(call) if matches!(call.state, State::Announced | State::Waiting) => {
@@ -86,54 +95,47 @@ impl Calls {
                 tell(id, &call.tool, State::Authorised, reason, None, None, out);
                 self.begin(id, registry, out);
             }
-            Some(call) if call.state.is_final() => late(id, "an acknowledgement after the call had ended", out),
             Some(_) => {}
         }
     }
 
     /// The server could not show a call that it let through.
     pub fn unavailable(&mut self, id: &CallId, message: String, out: &mut Vec<Action>) {
-        if self.by_id.get(id).is_some_and(|call| call.state == State::Authorised && call.arguments.is_none()) {
+        if self.open.get(id).is_some_and(|call| call.state == State::Authorised && call.arguments.is_none()) {
             self.fail(id, FailureCode::CallUnavailable, message, out);
         }
     }
 
     /// The server took the call back. Once it is let through that no longer counts: the first word wins.
     pub fn withdrawn(&mut self, id: &CallId, tool: &str, reason: String, out: &mut Vec<Action>) {
-        self.end_unauthorised(id, tool, out, |id, tool, out| {
+        if self.end_unauthorised(id, out) {
             tell(id, tool, State::Withdrawn, reason, None, None, out);
-            State::Withdrawn
-        });
+        }
     }
 
     /// A person or a hook said no.
     pub fn rejected(&mut self, id: &CallId, tool: &str, message: String, out: &mut Vec<Action>) {
-        self.end_unauthorised(id, tool, out, |id, tool, out| {
+        if self.end_unauthorised(id, out) {
             tell(id, tool, State::Settled, "rejected", None, Some(Outcome::Rejected { message }), out);
-            State::Settled
-        });
+        }
     }
 
-    fn end_unauthorised(
-        &mut self,
-        id: &CallId,
-        tool: &str,
-        out: &mut Vec<Action>,
-        end: impl FnOnce(&CallId, &str, &mut Vec<Action>) -> State,
-    ) {
-        let call = self.by_id.entry(id.clone()).or_insert_with(|| Call::new(State::Announced, tool, None));
-        if matches!(call.state, State::Announced | State::Waiting) {
-            let state = end(id, &call.tool, out);
-            call.end(state);
-        } else {
+    /// Ends a call that was not let through, seen before or not. Whether that was so.
+    fn end_unauthorised(&mut self, id: &CallId, out: &mut Vec<Action>) -> bool {
+        let waits = |call: &Call| matches!(call.state, State::Announced | State::Waiting);
+        if self.ended.contains(id.as_str()) || !self.open.get(id).is_none_or(waits) {
             late(id, "the server took the call back after it was let through", out);
+            return false;
         }
+        self.open.take(id);
+        self.ended.insert(id.name());
+        true
     }
 
     /// A validation ended.
     pub fn checked(&mut self, check: CheckId, result: Result<Report, EngineError>, out: &mut Vec<Action>) {
-        let Some(id) = self.checks.remove(&check) else { return };
-        let Some(call) = self.by_id.get_mut(&id).filter(|call| !call.state.is_final()) else { return };
+        let Some(id) = self.checks.take(&check) else { return };
+        let Some(call) = self.open.get_mut(&id) else { return };
         let returned = call.result.take();
         match (result, returned) {
             (Err(EngineError::Schema(message)), _) => self.fail(&id, FailureCode::InvalidSchema, message, out),
@@ -158,10 +160,11 @@ impl Calls {
     /// The ledger answered.
     pub fn claimed(&mut self, id: &CallId, won: bool, now: Millis, out: &mut Vec<Action>) {
         let run = RunId(self.number());
-        let Some(call) = self.by_id.get_mut(id).filter(|call| call.state == State::Claiming) else { return };
+        let Some(call) = self.open.get_mut(id).filter(|call| call.state == State::Claiming) else { return };
         if !won {
             tell(id, &call.tool, State::Withdrawn, "it runs elsewhere, or has run", None, None, out);
-            call.end(State::Withdrawn);
+            self.open.take(id);
+            self.ended.insert(id.name());
             return;
         }
         call.state = State::Running;
@@ -170,18 +173,16 @@ impl Calls {
         let arguments = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
         tell(id, &call.tool, State::Running, "the handler starts", None, None, out);
         out.push(Action::Run { run, tool: ToolName::received(&call.tool), call: id.clone(), arguments });
-        self.runs.insert(run, id.clone());
+        self.runs.add(run, id.clone());
     }
 
     /// A handler ended.
     pub fn handler_settled(&mut self, run: RunId, settled: Settled, out: &mut Vec<Action>) {
-        let Some(id) = self.runs.remove(&run) else { return };
+        let Some(id) = self.runs.take(&run) else { return };
         let check = CheckId(self.number());
-        let Some(call) = self.by_id.get_mut(&id) else { return };
-        if call.state != State::Running {
-            late(&id, "the handler ended after its call had its outcome", out);
-            return;
-        }
+        let Some(call) = self.open.get_mut(&id) else {
+            return late(&id, "the handler ended after its call had its outcome", out);
+        };
         call.deadline = None;
         match settled {
             Settled::Threw { name, message } => {
@@ -199,7 +200,7 @@ impl Calls {
                 (Ok(result), Some(schema)) => {
                     let instance = result.get().to_owned();
                     call.result = Some(result);
-                    self.checks.insert(check, id);
+                    self.checks.add(check, id);
                     out.push(Action::Check { check, schema, instance });
                 }
             },
@@ -208,8 +209,8 @@ impl Calls {
 
     /// The app no longer wants a call. `false` when there is no such open call.
     pub fn cancel(&mut self, id: &CallId, message: &str, out: &mut Vec<Action>) -> bool {
-        let Some(call) = self.by_id.get_mut(id).filter(|call| !call.state.is_final()) else { return false };
-        if let Some(run) = call.run.filter(|run| self.runs.contains_key(run)) {
+        let Some(call) = self.open.get(id) else { return false };
+        if let Some(run) = call.run.filter(|run| self.runs.get(run).is_some()) {
             out.push(Action::Abort { run, cause: AbortCause::Cancelled(message.to_owned()) });
         }
         self.settle(id, "cancelled", Outcome::Cancelled { message: message.to_owned() }, out);
@@ -218,8 +219,7 @@ impl Calls {
 
     /// The app no longer wants any call.
     pub fn cancel_all(&mut self, message: &str, out: &mut Vec<Action>) {
-        let open: Vec<_> =
-            self.by_id.iter().filter(|(_, call)| !call.state.is_final()).map(|(id, _)| id.clone()).collect();
+        let open: Vec<_> = self.open.iter().map(|(id, _)| id.clone()).collect();
         for id in open {
             self.cancel(&id, message, out);
         }
@@ -228,7 +228,7 @@ impl Calls {
     /// Time went on.
     pub fn tick(&mut self, now: Millis, out: &mut Vec<Action>) {
         let late: Vec<_> = self
-            .by_id
+            .open
             .iter()
             .filter(|(_, call)| call.deadline.is_some_and(|deadline| deadline <= now))
             .map(|(id, call)| (id.clone(), call.run, call.limits.timeout))
@@ -243,17 +243,17 @@ impl Calls {
 
     /// When [`Calls::tick`] is needed next.
     pub fn next_deadline(&self) -> Option<Millis> {
-        self.by_id.values().filter_map(|call| call.deadline).min()
+        self.open.iter().filter_map(|(_, call)| call.deadline).min()
     }
 
     /// Whether a call is let through and has not ended.
     pub fn any_under_way(&self) -> bool {
-        self.by_id.values().any(|call| call.state.is_under_way())
+        self.open.iter().any(|(_, call)| call.state.is_under_way())
     }
 
     fn begin(&mut self, id: &CallId, registry: &Registry, out: &mut Vec<Action>) {
         let check = CheckId(self.number());
-        let Some(call) = self.by_id.get_mut(id) else { return };
+        let Some(call) = self.open.get_mut(id) else { return };
         let Some(entry) = registry.get(&call.tool).filter(|entry| entry.tool.has_handler) else {
             let outcome = Outcome::MissingHandler { tool: call.tool.clone(), registered: registry.handled() };
             return self.settle(id, "no handler has this name", outcome, out);
@@ -263,12 +263,12 @@ impl Calls {
         call.state = State::Validating;
         let instance = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
         tell(id, &call.tool, State::Validating, "the arguments are checked", None, None, out);
-        self.checks.insert(check, id.clone());
+        self.checks.add(check, id.clone());
         out.push(Action::Check { check, schema, instance });
     }
 
     fn claim(&mut self, id: &CallId, out: &mut Vec<Action>) {
-        let Some(call) = self.by_id.get_mut(id) else { return };
+        let Some(call) = self.open.get_mut(id) else { return };
         call.state = State::Claiming;
         tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
         out.push(Action::Claim(id.clone()));
@@ -286,8 +286,8 @@ impl Calls {
     }
 
     fn settle(&mut self, id: &CallId, reason: &str, outcome: Outcome, out: &mut Vec<Action>) {
-        let Some(call) = self.by_id.get_mut(id).filter(|call| !call.state.is_final()) else { return };
-        call.end(State::Settled);
+        let Some(call) = self.open.take(id) else { return };
+        self.ended.insert(id.name());
         tell(id, &call.tool, State::Settled, reason, None, Some(outcome), out);
     }
 
@@ -301,14 +301,6 @@ impl Call {
     fn new(state: State, tool: &str, arguments: Option<Box<RawValue>>) -> Self {
         let limits = Limits::default();
         Self { state, tool: tool.to_owned(), arguments, limits, run: None, deadline: None, result: None }
-    }
-
-    /// What remains of an ended call is its name, so that it is never taken for a new one.
-    fn end(&mut self, state: State) {
-        self.state = state;
-        self.arguments = None;
-        self.deadline = None;
-        self.result = None;
     }
 }
 

@@ -25,11 +25,6 @@ pub enum State {
 }
 
 impl State {
-    /// Whether nothing more can happen to the call.
-    pub fn is_final(self) -> bool {
-        matches!(self, Self::Settled | Self::Withdrawn)
-    }
-
     /// Whether the call is on its way to an outcome: let through, and not ended.
     pub fn is_under_way(self) -> bool {
         matches!(self, Self::Authorised | Self::Validating | Self::Claiming | Self::Running)

@@ -1,6 +1,7 @@
 //! Each event once.
 
 use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 /// Ids remembered. A reconnection overlaps by a page of events at most; calls have a memory of their own.
 const REMEMBERED: usize = 4_096;
@@ -8,17 +9,18 @@ const REMEMBERED: usize = 4_096;
 /// The ids of the latest events.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    seen: HashSet<String>,
-    order: VecDeque<String>,
+    seen: HashSet<Rc<str>>,
+    order: VecDeque<Rc<str>>,
 }
 
 impl Inbox {
     /// Whether the event is new.
     pub(super) fn admit(&mut self, id: &str) -> bool {
-        if !self.seen.insert(id.to_owned()) {
+        let id: Rc<str> = id.into();
+        if !self.seen.insert(Rc::clone(&id)) {
             return false;
         }
-        self.order.push_back(id.to_owned());
+        self.order.push_back(id);
         if self.order.len() > REMEMBERED
             && let Some(oldest) = self.order.pop_front()
         {

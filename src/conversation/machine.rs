@@ -153,7 +153,7 @@ impl Conversation {
     fn command(&mut self, purpose: Purpose, command: protocol::Command, now: Millis) {
         self.next_command = self.next_command.wrapping_add(1);
         let id = CommandId(self.next_command);
-        self.commands.insert(id, purpose);
+        self.commands.add(id, purpose);
         let mut outlet = Outlet::default();
         self.protocol.command(id, command, now, &mut outlet);
         self.absorb(outlet, now);
@@ -173,7 +173,7 @@ impl Conversation {
     }
 
     pub(super) fn done(&mut self, id: CommandId, result: Result<String, Error>, now: Millis) {
-        match self.commands.remove(&id) {
+        match self.commands.take(&id) {
             None | Some(Purpose::Poll) => {}
             Some(Purpose::App { operation, runs }) => {
                 if runs && result.is_err() {
@@ -195,7 +195,7 @@ impl Conversation {
 
     fn abandon(&mut self, operation: OperationId) {
         self.idle.retain(|waiting| *waiting != operation);
-        for purpose in self.commands.values_mut() {
+        for (_, purpose) in self.commands.iter_mut() {
             if let Purpose::App { operation: waiting, .. } = purpose
                 && *waiting == Some(operation)
             {
@@ -219,7 +219,7 @@ impl Conversation {
             Phase::Opening(operation) => operation,
             Phase::New | Phase::Open | Phase::Closed(_) => None,
         };
-        let commands = mem::take(&mut self.commands).into_values().filter_map(|purpose| match purpose {
+        let commands = self.commands.take_all().filter_map(|purpose| match purpose {
             Purpose::App { operation, .. } => operation,
             Purpose::Call(_) | Purpose::Poll => None,
         });

@@ -1,11 +1,10 @@
 //! What a conversation remembers.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use crate::call::{CallId, Calls};
 use crate::error::Error;
+use crate::list::List;
 use crate::protocol::{CommandId, Protocol, Status};
 use crate::tool::{KnownTool, Registry, SchemaRequest, Tool};
 
@@ -29,7 +28,7 @@ pub struct Conversation {
     pub(super) opened: Option<Opened>,
     /// Operations that wait for the end of the turn.
     pub(super) idle: Vec<OperationId>,
-    pub(super) commands: BTreeMap<CommandId, Purpose>,
+    pub(super) commands: List<CommandId, Purpose>,
     pub(super) next_command: u32,
     pub(super) schemas: Vec<SchemaRequest>,
     pub(super) seed: u64,
@@ -89,7 +88,7 @@ impl Conversation {
             gate: None,
             opened: None,
             idle: Vec::new(),
-            commands: BTreeMap::new(),
+            commands: List::default(),
             next_command: 0,
             schemas,
             seed,

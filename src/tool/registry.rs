@@ -1,11 +1,10 @@
 //! The tools of one conversation.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::{ConflictPlace, Error, ToolFault};
+use crate::list::List;
 
 use super::{Schema, SchemaId, Tool, ToolName};
 
@@ -62,7 +61,7 @@ pub struct Drift {
 /// The declared tools by name.
 #[derive(Debug, Default)]
 pub struct Registry {
-    entries: BTreeMap<ToolName, Entry>,
+    entries: List<ToolName, Entry>,
     schemas: u32,
 }
 
@@ -71,7 +70,7 @@ impl Registry {
     pub fn declare_all(&mut self, tools: Vec<Tool>) -> Result<Vec<SchemaRequest>, Error> {
         let mut requests = Vec::new();
         for tool in tools {
-            if self.entries.contains_key(&tool.name) {
+            if self.entries.get(&tool.name).is_some() {
                 return Err(Error::DuplicateTool { tool: tool.name.to_string() });
             }
             requests.extend(self.declare(tool)?);
@@ -95,7 +94,9 @@ impl Registry {
         let input = known_input.or_else(|| self.name_schema(&tool.input, &mut requests));
         let output =
             known_output.or_else(|| tool.output.as_ref().and_then(|schema| self.name_schema(schema, &mut requests)));
-        self.entries.insert(tool.name.clone(), Entry { tool, input, output });
+        let name = tool.name.clone();
+        self.entries.take(&name);
+        self.entries.add(name, Entry { tool, input, output });
         Ok(requests)
     }
 
@@ -114,9 +115,9 @@ impl Registry {
         self.entries.get(&ToolName::received(name))
     }
 
-    /// All tools, by name.
+    /// All tools, in the order they were declared.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
-        self.entries.values().map(|entry| &entry.tool)
+        self.entries.iter().map(|(_, entry)| &entry.tool)
     }
 
     /// The names of the tools that have a handler.
@@ -126,7 +127,7 @@ impl Registry {
 
     /// The fault to report when the engine refuses a schema.
     pub fn schema_fault(&self, schema: SchemaId, message: &str) -> Option<ToolFault> {
-        self.entries.values().find_map(|entry| {
+        self.entries.iter().find_map(|(_, entry)| {
             let field = if entry.input == Some(schema) {
                 "inputSchema"
             } else if entry.output == Some(schema) {
@@ -156,7 +157,8 @@ impl Registry {
                 drift.ready.push(theirs.name.clone());
             }
         }
-        let unknown = self.entries.keys().filter(|name| !known.iter().any(|theirs| theirs.name == **name));
+        let unknown =
+            self.entries.iter().map(|(name, _)| name).filter(|name| !known.iter().any(|theirs| theirs.name == **name));
         drift.unknown_to_server = unknown.cloned().collect();
         drift
     }

@@ -8,7 +8,7 @@ export const samples = [
   {"callId":"a","outcome":{"code":"result_not_serializable","kind":"failed","message":"cyclic","name":""},"reason":"the result is not JSON","state":"settled","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"a","outcome":{"issues":[{"expected":["info","warn"],"keyword":"enum","message":"must be one of \"info\", \"warn\"; \"zzz\" is not","path":"/level"}],"kind":"invalid_arguments"},"reason":"the arguments do not fit the schema","state":"settled","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"a","outcome":{"issues":[{"expected":"null","keyword":"type","message":"must be of type null, not the number 1","path":""}],"kind":"invalid_output"},"reason":"the result does not fit the output schema","state":"settled","tool":"t"} satisfies ConversationEvents["call"],
-  {"callId":"gone","outcome":{"kind":"missing_handler","registered":["broken","t"],"tool":"gone"},"reason":"no handler has this name","state":"settled","tool":"gone"} satisfies ConversationEvents["call"],
+  {"callId":"gone","outcome":{"kind":"missing_handler","registered":["t","broken"],"tool":"gone"},"reason":"no handler has this name","state":"settled","tool":"gone"} satisfies ConversationEvents["call"],
   {"callId":"a","outcome":{"kind":"ok","result":{"tasks":[]}},"reason":"the handler returned","state":"settled","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"asked","outcome":{"kind":"rejected","message":"no"},"reason":"rejected","state":"settled","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"late","outcome":{"kind":"timed_out","timeout":5},"reason":"the handler took too long","state":"settled","tool":"t"} satisfies ConversationEvents["call"],

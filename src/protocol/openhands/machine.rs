@@ -1,9 +1,8 @@
 //! The machine: which server, which conversation, which socket, then events and commands.
 
-use std::collections::BTreeMap;
-
 use crate::call::CallId;
 use crate::error::Error;
+use crate::list::List;
 use crate::net::{Answer, Millis, Request, RequestId, SocketId};
 use crate::protocol::{Command, CommandId, Connection, Outlet, Protocol, Signal, Wire, WireEffect};
 use crate::tool::{RunOn, Tool};
@@ -38,7 +37,7 @@ pub struct OpenHands {
     link: Link,
     stream: Option<Stream>,
     socket: Socket,
-    requests: BTreeMap<RequestId, Purpose>,
+    requests: List<RequestId, Purpose>,
     /// Requests to be sent at a time.
     later: Vec<(Millis, Purpose)>,
     next_request: u32,
@@ -73,7 +72,7 @@ impl OpenHands {
             link: Link::new(0),
             stream: None,
             socket: Socket::Session,
-            requests: BTreeMap::new(),
+            requests: List::default(),
             later: Vec::new(),
             next_request: 0,
         })
@@ -82,12 +81,12 @@ impl OpenHands {
     fn fetch(&mut self, what: Request, purpose: Purpose, out: &mut Outlet) {
         self.next_request = self.next_request.wrapping_add(1);
         let request = RequestId(self.next_request);
-        self.requests.insert(request, purpose);
+        self.requests.add(request, purpose);
         out.effects.push(WireEffect::Fetch { request, what });
     }
 
     fn answered(&mut self, request: RequestId, answer: Answer, now: Millis, out: &mut Outlet) {
-        let Some(purpose) = self.requests.remove(&request) else { return };
+        let Some(purpose) = self.requests.take(&request) else { return };
         let result = answer::read(answer);
         match purpose {
             Purpose::ServerInfo => self.probed(result.and_then(|(_, body)| version::choose_socket(&body)), out),
@@ -287,7 +286,7 @@ impl Protocol for OpenHands {
     }
 
     fn close(&mut self, out: &mut Outlet) {
-        self.requests.clear();
+        self.requests = List::default();
         self.later.clear();
         out.effects.extend(self.link.end().map(|socket| WireEffect::CloseSocket { socket }));
     }

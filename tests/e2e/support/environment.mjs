@@ -1,0 +1,23 @@
+// What `cargo xtask test` tells the tests.
+import { mkdirSync } from "node:fs";
+
+/** @param {string} name */
+function told(name) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run these tests with "cargo xtask test --only e2e"`);
+  return value;
+}
+
+/** The built package. */
+export const pkg = told("PAGEHAND_PKG");
+/** The stand-in server. */
+export const mockServer = told("PAGEHAND_MOCK_SERVER");
+/** The launcher of the real server. */
+export const agentServer = told("PAGEHAND_AGENT_SERVER");
+/** The language model of the real server. */
+export const scriptedLlm = told("PAGEHAND_SCRIPTED_LLM");
+export const chromium = told("PAGEHAND_CHROMIUM");
+/** Where logs and screenshots go. */
+export const output = told("PAGEHAND_OUTPUT");
+
+mkdirSync(output, { recursive: true });

@@ -1,0 +1,257 @@
+// The page's side of the tests: conversations with declared tools, and a tape of all that happens to them.
+// Tests reach it as `window.lab`; what goes in and out is JSON.
+
+const TOPICS = ["call", "status", "message", "delta", "event", "connection", "tools", "notice", "error"];
+
+/** What went wrong outside of any test's sight. */
+const troubles = [];
+addEventListener("securitypolicyviolation", (event) => {
+  troubles.push(`CSP: ${event.violatedDirective} forbids ${event.blockedURI}`);
+});
+addEventListener("error", (event) => troubles.push(`error: ${event.message}`));
+addEventListener("unhandledrejection", (event) => troubles.push(`rejection: ${describe(event.reason).message}`));
+
+const pagehand = await import("/pkg/index.js");
+
+/** @type {Map<string, Talk>} */
+const talks = new Map();
+
+/** What every handler of the page shares: the gates that hold handlers until a test opens them. */
+const gates = new Map();
+function gate(name) {
+  if (!gates.has(name)) {
+    let open;
+    const opened = new Promise((resolve) => (open = resolve));
+    gates.set(name, { opened, open });
+  }
+  return gates.get(name);
+}
+
+const never = () => new Promise(() => {});
+
+/** What a tool's handler can do, by name. `this` is its declaration. */
+const HANDLERS = {
+  echo: (args) => ({ echo: args }),
+  async slow_echo(args) {
+    await gate(this.gate).opened;
+    return { echo: args };
+  },
+  throws() {
+    throw new TypeError("no luck");
+  },
+  rejects: () => Promise.reject(new RangeError("later no luck")),
+  throws_text() {
+    throw "just words";
+  },
+  throws_nothing: () => Promise.reject(undefined),
+  throws_once(args) {
+    this.thrown = (this.thrown ?? 0) + 1;
+    if (this.thrown === 1) throw new Error("the first time");
+    return { echo: args };
+  },
+  never,
+  wrong_result: () => ({ count: "many" }),
+  function_result: () => ({ pay: 1n }),
+  nothing() {},
+  async sends(_args, { conversation }) {
+    await conversation.send("said by a handler", { run: false });
+    return "sent";
+  },
+  async declares(_args, { conversation }) {
+    const talk = talks.get(this.talk);
+    await conversation.declare(talk.tool(this.declares));
+    return "declared";
+  },
+  async closes(_args, { conversation }) {
+    await conversation.close();
+    return "closed";
+  },
+  async cancels_itself(_args, { conversation, callId }) {
+    await conversation.cancel(callId, "thought better of it");
+    return "too late";
+  },
+};
+
+/** One conversation and its tape. */
+class Talk {
+  tape = [];
+  #waiters = new Set();
+  /** @type {any} */ conversation;
+
+  constructor(name) {
+    this.name = name;
+  }
+
+  /** Adds a line to the tape. */
+  add(topic, value) {
+    const line = { n: this.tape.length, topic, value };
+    this.tape.push(line);
+    for (const waiter of [...this.#waiters]) waiter(line);
+  }
+
+  /** A tool as pagehand takes it, from a declaration of the test. */
+  tool({ handler, ...declaration }) {
+    if (handler === undefined) return pagehand.tool(declaration);
+    const { kind = handler, ...more } = typeof handler === "object" ? handler : {};
+    const state = { ...more, talk: this.name };
+    const execute = async (args, context) => {
+      const { callId, signal } = context;
+      this.add("run", { callId, tool: declaration.name, args: structuredClone(args) });
+      signal.addEventListener("abort", () => this.add("abort", { callId, ...describe(signal.reason) }));
+      const gone = (value) => {
+        this.add("ran", { callId, tool: declaration.name });
+        return value;
+      };
+      return gone(await HANDLERS[kind].call(state, args, context));
+    };
+    // A handler that throws must do so by itself, not as a promise of this harness.
+    const bare = (args, context) => {
+      this.add("run", { callId: context.callId, tool: declaration.name, args: structuredClone(args) });
+      return HANDLERS[kind].call(state, args, context);
+    };
+    return pagehand.tool({ ...declaration, execute: /^throws/.test(kind) ? bare : execute });
+  }
+
+  async open(opening) {
+    const conversation = await opening;
+    this.conversation = conversation;
+    for (const topic of TOPICS) conversation.on(topic, (value) => this.add(topic, recorded(topic, value)));
+    return { id: conversation.id, created: conversation.created, status: conversation.status, tools: conversation.tools };
+  }
+
+  /** The first line that looks like this. */
+  until(pattern, after, deadline) {
+    const known = this.tape.find((line) => line.n > after && fits(pattern, line));
+    if (known) return known;
+    return new Promise((resolve, reject) => {
+      const waiter = (line) => line.n > after && fits(pattern, line) && end(() => resolve(line));
+      const timer = setTimeout(() => {
+        const latest = this.tape.slice(-12).map((line) => JSON.stringify(line).slice(0, 240));
+        end(() => reject(new Error(`nothing like ${JSON.stringify(pattern)} came; the latest:\n${latest.join("\n")}`)));
+      }, deadline);
+      const end = (settle) => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+        settle();
+      };
+      this.#waiters.add(waiter);
+    });
+  }
+}
+
+/** An event as JSON can carry it. */
+function recorded(topic, value) {
+  return topic === "call" && "thrown" in value ? { ...value, thrown: describe(value.thrown) } : structuredClone(value);
+}
+
+/** Whether a value has everything that the pattern has. */
+function fits(pattern, value) {
+  if (typeof pattern !== "object" || pattern === null) return Object.is(pattern, value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(pattern).every(([key, part]) => fits(part, value[key]));
+}
+
+/** A thrown value for a reader in another process. */
+function describe(thrown) {
+  if (typeof thrown !== "object" || thrown === null) return { type: typeof thrown, message: String(thrown) };
+  const { name, message, code, details, retryable, stack } = thrown;
+  const isError = thrown instanceof Error || thrown instanceof DOMException;
+  const pagehands = pagehand.PagehandError.isInstance(thrown);
+  return { type: "object", isError, pagehands, name, message, code, details, retryable, stack };
+}
+
+/** While the debugger evaluates, the page's policy is lifted. In a task of its own, code is under it again. */
+const ordinary = () => new Promise((resolve) => setTimeout(resolve));
+
+/** Answers `{ value }` or `{ error }`. */
+async function attempt(work) {
+  await ordinary();
+  try {
+    return { value: (await work()) ?? null };
+  } catch (error) {
+    return { error: describe(error) };
+  }
+}
+
+const signals = new Map();
+function signalOf(name) {
+  if (name === undefined) return undefined;
+  if (!signals.has(name)) signals.set(name, new AbortController());
+  return signals.get(name).signal;
+}
+
+/** Methods of a conversation that a test may call as they are. */
+const METHODS = ["send", "run", "idle", "history", "cancel", "close"];
+
+globalThis.lab = {
+  troubles,
+
+  start: (name, server, { tools = [], signal, ...options }) =>
+    attempt(() => {
+      const talk = new Talk(name);
+      talks.set(name, talk);
+      const all = { ...options, tools: tools.map((tool) => talk.tool(tool)), signal: signalOf(signal) };
+      return talk.open(pagehand.openhands(server).start(all));
+    }),
+
+  attach: (name, server, id, { tools = [], signal }) =>
+    attempt(() => {
+      const talk = new Talk(name);
+      talks.set(name, talk);
+      const all = { tools: tools.map((tool) => talk.tool(tool)), signal: signalOf(signal) };
+      return talk.open(pagehand.openhands(server).attach(id, all));
+    }),
+
+  ask: (name, method, ...args) =>
+    attempt(() => {
+      if (!METHODS.includes(method)) throw new Error(`no method ${method}`);
+      const { signal, ...options } = typeof args.at(-1) === "object" && !Array.isArray(args.at(-1)) ? args.pop() : {};
+      if (signal) args.push({ ...options, signal: signalOf(signal) });
+      else if (Object.keys(options).length > 0) args.push(options);
+      return talks.get(name).conversation[method](...args);
+    }),
+
+  declare: (name, declaration) =>
+    attempt(() => {
+      const talk = talks.get(name);
+      return talk.conversation.declare(talk.tool(declaration));
+    }),
+
+  state: (name) => {
+    const { status, tools, openCalls } = talks.get(name).conversation;
+    return { status, tools, openCalls };
+  },
+
+  throwOn: (name, topic) => {
+    talks.get(name).conversation.on(topic, () => {
+      throw new Error("a listener's own");
+    });
+  },
+
+  /** The types of all events from now to the end. */
+  async readStream(name) {
+    const types = [];
+    for await (const { type } of talks.get(name).conversation) types.push(type);
+    return types;
+  },
+
+  /** What went wrong so far, which then counts as expected. */
+  forgetTroubles: () => troubles.splice(0),
+
+  /** Does what the page's policy forbids. */
+  async breakPolicy() {
+    const reported = new Promise((resolve) => addEventListener("securitypolicyviolation", resolve, { once: true }));
+    await ordinary();
+    try {
+      new Function("return 1")();
+    } catch {
+      // That is the point.
+    }
+    await reported;
+  },
+
+  until: (name, pattern, after, deadline) => attempt(() => talks.get(name).until(pattern, after, deadline)),
+  tape: (name) => talks.get(name).tape,
+  abort: (name) => (signalOf(name), signals.get(name).abort(new Error("the test gave up"))),
+  openGate: (name) => gate(name).open(),
+};

@@ -1,0 +1,52 @@
+// What must hold of every conversation, whatever a test does to it.
+import assert from "node:assert/strict";
+
+const ORDER = ["announced", "waiting", "authorised", "validating", "claiming", "running", "settled", "withdrawn"];
+const FINAL = ["settled", "withdrawn"];
+/** Outcomes of calls whose handler has not run. */
+const NOT_RUN = ["missing_handler", "invalid_arguments", "rejected"];
+
+/**
+ * @param {{ n: number, topic: string, value: any }[]} tape
+ * @param {string[]} early tools that may run on the announcement
+ */
+export function checkTape(tape, early) {
+  const allowed = new Set();
+  const runs = new Map();
+  const calls = new Map();
+  for (const { topic, value } of tape) {
+    if (topic === "event" && isAcknowledgement(value)) allowed.add(value.action_id);
+    if (topic === "run") {
+      const { callId, tool } = value;
+      assert.ok(!runs.has(callId), `${tool} ran twice for call ${callId}`);
+      assert.ok(allowed.has(callId) || early.includes(tool), `${tool} ran before its acknowledgement was delivered`);
+      assert.equal(calls.get(callId)?.state, "running", `${tool} ran before its step "running"`);
+      runs.set(callId, tool);
+    }
+    if (topic === "call") checkStep(value, calls, runs);
+  }
+}
+
+/** @param {any} event */
+function isAcknowledgement({ kind, observation }) {
+  return kind === "ObservationEvent" && observation?.kind === "ClientToolObservation" && !observation.is_error;
+}
+
+/** @param {any} step @param {Map<string, any>} calls @param {Map<string, string>} runs */
+function checkStep(step, calls, runs) {
+  const { callId, tool, state, outcome } = step;
+  const before = calls.get(callId);
+  const name = `${tool} (${callId})`;
+  assert.ok(ORDER.includes(state), `${name}: unknown state ${state}`);
+  assert.ok(step.reason, `${name}: ${state} has no reason`);
+  if (before) {
+    assert.ok(!FINAL.includes(before.state), `${name}: ${state} after ${before.state}`);
+    const forward = ORDER.indexOf(state) > ORDER.indexOf(before.state);
+    // A call that was let through unseen is told again once it is known.
+    assert.ok(forward || (state === before.state && state === "authorised"), `${name}: ${state} after ${before.state}`);
+  }
+  assert.equal(outcome !== undefined, state === "settled", `${name}: outcome and ${state}`);
+  if (outcome?.kind === "ok") assert.ok(runs.has(callId), `${name}: ok without a run`);
+  if (outcome && NOT_RUN.includes(outcome.kind)) assert.ok(!runs.has(callId), `${name}: ${outcome.kind} after a run`);
+  calls.set(callId, step);
+}

@@ -1,0 +1,184 @@
+// The two kinds of agent server, with one face: the same scenario runs on both.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { agentServer, mockServer, scriptedLlm } from "./environment.mjs";
+import { Child, freePort } from "./process.mjs";
+
+/** In no URL, error, event or console line may this ever appear. */
+export const KEY = "canary-session-key-3f1b";
+/** Nor this one, that the app gives in the agent's `llm`. */
+export const LLM_KEY = "canary-llm-key-77d0";
+
+/** How long the log may take to show what a test waits for. */
+const PATIENCE = 20_000;
+
+/** @typedef {{ kind: "mock" | "real", name: string, version: string }} Target */
+
+/** @type {Record<string, Target>} */
+export const TARGETS = {
+  mock: { kind: "mock", name: "mock 1.58, session socket", version: "1.58.2" },
+  legacy: { kind: "mock", name: "mock 1.44, legacy socket", version: "1.44.0" },
+  real: { kind: "real", name: "agent-server 1.58.2", version: "1.58.2" },
+};
+
+/** A server that listens, with its scripted agent. */
+export class AgentServer {
+  #children;
+  #folder;
+  #control;
+  #launch;
+
+  /**
+   * `children` are the server itself and what it needs; `launch` starts another server on the same data.
+   * @param {{ target: Target, url: string, llm: string, control: string, children: Child[], folder: string, key: string, launch?: () => Child }} parts
+   */
+  constructor({ target, url, llm, control, children, folder, key, launch }) {
+    this.target = target;
+    this.name = target.name;
+    this.url = url;
+    this.llm = llm;
+    this.key = key;
+    this.#control = control;
+    this.#children = children;
+    this.#folder = folder;
+    this.#launch = launch;
+  }
+
+  get isMock() {
+    return this.target.kind === "mock";
+  }
+
+  /** What the agent whose model has this name will do. @param {string} name @param {object[]} steps */
+  script(name, steps) {
+    return this.#steer("PUT", `/scripts/${name}`, { steps });
+  }
+
+  /** Lets steps that hold on to this name go on. @param {string} name */
+  release(name) {
+    return this.#steer("POST", `/release/${name}`);
+  }
+
+  /** The agent that plays a script. @param {string} script @param {object} [llm] */
+  agent(script, llm) {
+    const model = { usage_id: "agent", model: `openai/${script}`, base_url: `${this.llm}/v1`, api_key: LLM_KEY };
+    return { kind: "Agent", tools: [], llm: { ...model, num_retries: 0, ...llm } };
+  }
+
+  /**
+   * A request past the page, as another client of the server would make it.
+   * @param {string} method
+   * @param {string} path
+   * @param {unknown} [body]
+   */
+  async rest(method, path, body) {
+    const headers = { "Content-Type": "application/json", "X-Session-API-Key": this.key };
+    const response = await fetch(this.url + path, { method, headers, body: body && JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+
+  /** A person decides on the calls that wait. @param {string} conversation @param {boolean} accept @param {string} [reason] */
+  decide(conversation, accept, reason) {
+    return this.rest("POST", `/api/conversations/${conversation}/events/respond_to_confirmation`, { accept, reason });
+  }
+
+  /**
+   * Waits until the log of a conversation has so many events with these words.
+   * @param {string} conversation
+   * @param {string} words
+   * @param {number} count
+   */
+  async logged(conversation, words, count) {
+    const deadline = Date.now() + PATIENCE;
+    for (;;) {
+      const { items } = await this.rest("GET", `/api/conversations/${conversation}/events/search?limit=100`);
+      if (items.filter((item) => JSON.stringify(item).includes(words)).length >= count) return;
+      if (Date.now() > deadline) throw new Error(`the log never had ${count} of ${words}`);
+      await pause(40);
+    }
+  }
+
+  /** Mock only: what goes wrong from now on. @param {object[]} list */
+  faults(list) {
+    return this.#steer("PUT", "/faults", list);
+  }
+
+  /** Mock only: the faults with how often each has fired. @returns {Promise<{ fault: string, fired: number }[]>} */
+  fired() {
+    return this.#steer("GET", "/faults");
+  }
+
+  /** Mock only: an event of our own. @param {string} conversation @param {object} event @param {boolean} [persist] */
+  emit(conversation, event, persist = true) {
+    return this.#steer("POST", `/emit/${conversation}?persist=${persist}`, event);
+  }
+
+  /** Mock only: a frame of our own. @param {string} conversation @param {string} raw */
+  frame(conversation, raw) {
+    return this.#steer("POST", `/frame/${conversation}`, { raw });
+  }
+
+  /** Real server only: it ends as when it is updated, and comes back with all it had. */
+  async restart() {
+    if (this.#launch === undefined) throw new Error("this server keeps nothing");
+    await this.#children[0].stop();
+    this.#children[0] = this.#launch();
+    await ready(this.#children[0], this.url);
+  }
+
+  async stop() {
+    await Promise.all(this.#children.map((child) => child.stop()));
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** @param {string} method @param {string} path @param {unknown} [body] */
+  async #steer(method, path, body) {
+    const response = await fetch(this.#control + path, { method, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+}
+
+/**
+ * @param {Target} target
+ * @param {{ options?: string[], key?: string }} [more]
+ * @returns {Promise<AgentServer>}
+ */
+export function start(target, more) {
+  return target.kind === "mock" ? startMock(target, more) : startReal(target);
+}
+
+/** @param {Target} target */
+async function startMock(target, { options = [], key = KEY } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "pagehand-"));
+  const portFile = join(folder, "port");
+  const all = ["--port", "0", "--port-file", portFile, "--key", key, "--version", target.version, ...options];
+  const child = new Child(`mock-${target.version}`, mockServer, all);
+  const url = `http://127.0.0.1:${await child.until("the mock server", () => readFileSync(portFile, "utf8"))}`;
+  return new AgentServer({ target, url, llm: url, control: `${url}/mock`, children: [child], folder, key });
+}
+
+/** @param {Target} target */
+async function startReal(target) {
+  const folder = mkdtempSync(join(tmpdir(), "pagehand-"));
+  const portFile = join(folder, "llm.port");
+  const port = await freePort();
+  const model = new Child("llm", "python3", [scriptedLlm, "--port", "0", "--port-file", portFile, "--quiet"]);
+  const options = ["--port", String(port), "--data", join(folder, "data"), "--key", KEY];
+  const launch = () => new Child("agent-server", agentServer, options);
+  const server = launch();
+  const url = `http://127.0.0.1:${port}`;
+  const [llmPort] = await Promise.all([
+    model.until("the scripted model", () => readFileSync(portFile, "utf8")),
+    ready(server, url),
+  ]);
+  const llm = `http://127.0.0.1:${llmPort}`;
+  return new AgentServer({ target, url, llm, control: llm, children: [server, model], folder, key: KEY, launch });
+}
+
+/** @param {Child} server @param {string} url */
+function ready(server, url) {
+  return server.until("the agent server", async () => (await fetch(`${url}/ready`)).ok);
+}

@@ -1,0 +1,69 @@
+// Scenarios: tests that run against one server or several.
+import { after, before, describe, test } from "node:test";
+import { Browser, Lab } from "./page.mjs";
+import { TARGETS, start } from "./servers.mjs";
+
+/** The machine may be slow; nothing here waits longer than a condition needs. */
+const TIMEOUT = 90_000;
+
+/** @typedef {import("./servers.mjs").AgentServer} AgentServer */
+/**
+ * What a scenario works with: a server, a page with a fresh profile, and a way to open more pages of that profile.
+ * @typedef {object} Scene
+ * @property {AgentServer} server
+ * @property {Lab} lab
+ * @property {(path?: string) => Promise<Lab>} openPage
+ * @property {(cleanup: () => unknown) => void} onEnd
+ */
+
+/** @type {Promise<Browser> | undefined} */
+let browser;
+
+/**
+ * Runs the same scenarios against each of these servers. Each is started once.
+ * @param {(keyof typeof TARGETS)[]} names
+ * @param {(scenario: (name: string, play: (scene: Scene) => Promise<void>) => void) => void} define
+ * @param {{ options?: string[], key?: string, path?: string }} [more] `path` is of the page
+ */
+export function on(names, define, more) {
+  browser ??= Browser.launch();
+  browser.catch(() => {});
+  for (const name of names) {
+    const target = TARGETS[name];
+    // At once, so that a slow server comes up while others are being tested.
+    const starting = start(target, more);
+    starting.catch(() => {});
+    describe(target.name, () => {
+      /** @type {AgentServer} */
+      let server;
+      before(async () => void (server = await starting), { timeout: TIMEOUT });
+      after(() => server?.stop());
+      define((title, play) => test(title, { timeout: TIMEOUT }, () => playScene(server, play, more?.path)));
+    });
+  }
+}
+
+after(async () => (await browser)?.close());
+
+/** @param {AgentServer} server @param {(scene: Scene) => Promise<void>} play */
+async function playScene(server, play, path = "/") {
+  const site = await /** @type {Promise<Browser>} */ (browser);
+  const profile = await site.profile();
+  /** @type {Lab[]} */
+  const labs = [];
+  /** @type {(() => unknown)[]} */
+  const cleanups = [];
+  const openPage = async (at = path) => {
+    const lab = await Lab.open(profile, site.origin + at);
+    labs.push(lab);
+    return lab;
+  };
+  try {
+    if (server.isMock) await server.faults([]);
+    await play({ server, lab: await openPage(), openPage, onEnd: (cleanup) => void cleanups.push(cleanup) });
+    for (const lab of labs) await lab.check();
+  } finally {
+    for (const cleanup of cleanups.reverse()) await cleanup();
+    await profile.close();
+  }
+}
