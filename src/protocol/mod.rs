@@ -1,5 +1,5 @@
 //! What an agent server's protocol is to the rest of the house: it turns frames and answers into [`Signal`]s, and
-//! [`Request`]s of the house into frames and requests. A protocol's folder is the only place that knows its wire.
+//! [`Command`]s of the house into frames and requests. A protocol's folder is the only place that knows its wire.
 
 pub mod openhands;
 

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use crate::conversation::Input;
 use crate::net::Millis;
 
-use super::driver::Driver;
+use super::hooks::Hooks;
+use super::inputs::Inputs;
 use super::listen::{self, Timer};
 
 /// The longest that a browser's timer can wait; more would fire at once.
@@ -31,27 +32,25 @@ pub(super) fn wait(length: Millis) -> u32 {
 /// The one timer of a session, set to the core's next wakeup.
 #[derive(Default)]
 pub(super) struct Alarm {
-    at: Cell<Option<Millis>>,
+    at: Rc<Cell<Option<Millis>>>,
     timer: RefCell<Option<Timer>>,
 }
 
 impl Alarm {
     /// Sets the timer to another time, or to none. Unchanged, it goes on.
-    pub(super) fn set(&self, driver: &Rc<Driver>, at: Option<Millis>) {
+    pub(super) fn set(&self, at: Option<Millis>, hooks: &Hooks, inputs: &Inputs) {
         if self.at.get() == at {
             return;
         }
         self.at.set(at);
         let timer = at.and_then(|at| {
             let length = Millis(at.0.saturating_sub(now().0));
-            let weak = Rc::downgrade(driver);
+            let (set_to, inputs) = (Rc::clone(&self.at), inputs.clone());
             let due = move || {
-                if let Some(driver) = weak.upgrade() {
-                    driver.alarm().at.set(None);
-                    driver.push(Input::Tick);
-                }
+                set_to.set(None);
+                inputs.push(Input::Tick);
             };
-            listen::after(driver.hooks(), wait(length), due).ok()
+            listen::after(hooks, wait(length), due).ok()
         });
         let old = self.timer.try_borrow_mut().ok().and_then(|mut slot| std::mem::replace(&mut *slot, timer));
         drop(old);

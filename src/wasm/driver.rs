@@ -2,23 +2,23 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use js_sys::{Function, Map};
-use wasm_bindgen::prelude::*;
-use web_sys::AbortController;
 
-use crate::call::{Ledger, RunId};
+use crate::call::Ledger;
 use crate::conversation::{Command, Conversation, Effect, Input, OperationId};
 use crate::error::Error;
-use crate::net::{RequestId, SocketId};
 use crate::tool::ToolName;
 
 use super::clock::{self, Alarm};
+use super::fetch::Fetches;
+use super::handler::Handlers;
 use super::hooks::{Hooks, report};
+use super::inputs::Inputs;
 use super::slots::Slots;
-use super::socket::{self, Socket};
-use super::{error, fetch, handler, schema};
+use super::socket::Sockets;
+use super::{error, schema};
 
 thread_local! {
     /// What ran already, for all conversations of the page.
@@ -31,35 +31,43 @@ pub(super) struct Driver {
     queue: RefCell<VecDeque<Input>>,
     draining: Cell<bool>,
     stopped: Cell<bool>,
+    inputs: Inputs,
     alarm: Alarm,
-    sockets: Slots<SocketId, Rc<Socket>>,
-    fetches: Slots<RequestId, AbortController>,
-    runs: Slots<RunId, AbortController>,
+    sockets: Sockets,
+    fetches: Fetches,
+    handlers: Handlers,
     declaring: Slots<OperationId, (ToolName, Function)>,
-    handlers: Map,
     hooks: Hooks,
 }
 
 impl Driver {
     pub(super) fn new(conversation: Conversation, handlers: Map, hooks: Hooks) -> Rc<Self> {
-        Rc::new(Self {
-            conversation: RefCell::new(conversation),
-            queue: RefCell::new(VecDeque::new()),
-            draining: Cell::new(false),
-            stopped: Cell::new(false),
-            alarm: Alarm::default(),
-            sockets: Slots::new(),
-            fetches: Slots::new(),
-            runs: Slots::new(),
-            declaring: Slots::new(),
-            handlers,
-            hooks,
+        Rc::new_cyclic(|weak: &Weak<Self>| {
+            let weak = weak.clone();
+            let inputs = Inputs::new(move |input| {
+                if let Some(driver) = weak.upgrade() {
+                    driver.push(input);
+                }
+            });
+            Self {
+                conversation: RefCell::new(conversation),
+                queue: RefCell::new(VecDeque::new()),
+                draining: Cell::new(false),
+                stopped: Cell::new(false),
+                inputs,
+                alarm: Alarm::default(),
+                sockets: Sockets::new(),
+                fetches: Fetches::new(),
+                handlers: Handlers::new(handlers),
+                declaring: Slots::new(),
+                hooks,
+            }
         })
     }
 
     /// Queues an input and works through the queue. When JS calls back from within an effect, the input waits its turn:
     /// the loop that runs already takes it.
-    pub(super) fn push(self: &Rc<Self>, input: Input) {
+    pub(super) fn push(&self, input: Input) {
         if self.stopped.get() {
             return;
         }
@@ -77,15 +85,15 @@ impl Driver {
         self.draining.set(false);
         if !self.stopped.get() {
             let wakeup = self.conversation.try_borrow().ok().and_then(|conversation| conversation.next_wakeup());
-            self.alarm.set(self, wakeup);
+            self.alarm.set(wakeup, &self.hooks, &self.inputs);
         }
     }
 
-    pub(super) fn ask(self: &Rc<Self>, operation: OperationId, command: Command) {
+    pub(super) fn ask(&self, operation: OperationId, command: Command) {
         self.push(Input::App { operation, command });
     }
 
-    pub(super) fn abandon(self: &Rc<Self>, operation: OperationId) {
+    pub(super) fn abandon(&self, operation: OperationId) {
         self.push(Input::Abandoned { operation });
     }
 
@@ -99,7 +107,7 @@ impl Driver {
         match result {
             Ok(json) => {
                 if let Some((tool, handler)) = declared {
-                    self.handlers.set(&tool.as_str().into(), &handler);
+                    self.handlers.set(&tool, &handler);
                 }
                 report(self.hooks.settle(operation.0, &json));
             }
@@ -111,34 +119,8 @@ impl Driver {
     pub(super) fn stop(&self) {
         self.stopped.set(true);
         self.alarm.stop();
-        drop(self.sockets.drain());
-        for (_, controller) in self.fetches.drain() {
-            controller.abort();
-        }
-    }
-
-    pub(super) fn handler(&self, tool: &ToolName) -> Option<Function> {
-        self.handlers.get(&tool.as_str().into()).dyn_into().ok()
-    }
-
-    pub(super) fn alarm(&self) -> &Alarm {
-        &self.alarm
-    }
-
-    pub(super) fn sockets(&self) -> &Slots<SocketId, Rc<Socket>> {
-        &self.sockets
-    }
-
-    pub(super) fn fetches(&self) -> &Slots<RequestId, AbortController> {
-        &self.fetches
-    }
-
-    pub(super) fn runs(&self) -> &Slots<RunId, AbortController> {
-        &self.runs
-    }
-
-    pub(super) fn hooks(&self) -> &Hooks {
-        &self.hooks
+        self.sockets.close_all();
+        self.fetches.abort();
     }
 
     fn next_input(&self) -> Option<Input> {
@@ -151,24 +133,24 @@ impl Driver {
         self.conversation.try_borrow_mut().map(|mut core| core.handle(input, now)).unwrap_or_default()
     }
 
-    fn perform(self: &Rc<Self>, effect: Effect) {
+    fn perform(&self, effect: Effect) {
         match effect {
-            Effect::Fetch { request, what } => fetch::start(self, request, what),
-            Effect::OpenSocket { socket, url } => socket::open(self, socket, &url),
-            Effect::SendText { socket, text } => {
-                if let Some(socket) = self.sockets.get(socket) {
-                    socket.send(&text);
-                }
+            Effect::Fetch { request, what } => self.fetches.start(&self.hooks, &self.inputs, request, what),
+            Effect::OpenSocket { socket, url } => self.sockets.open(&self.hooks, &self.inputs, socket, &url),
+            Effect::SendText { socket, text } => self.sockets.send(socket, &text),
+            Effect::CloseSocket { socket } => self.sockets.close(socket),
+            Effect::CompileSchema { schema, text } => schema::compile(&self.hooks, &self.inputs, schema, text),
+            Effect::Validate { check, schema, instance } => {
+                schema::validate(&self.hooks, &self.inputs, check, schema, instance);
             }
-            Effect::CloseSocket { socket } => drop(self.sockets.take(socket)),
-            Effect::CompileSchema { schema, text } => schema::compile(self, schema, text),
-            Effect::Validate { check, schema, instance } => schema::validate(self, check, schema, instance),
             Effect::Claim { call, key } => {
                 let won = LEDGER.with(|ledger| ledger.try_borrow_mut().is_ok_and(|mut ledger| ledger.claim(&key)));
                 self.push(Input::Claimed { call, won });
             }
-            Effect::Run { run, tool, call, arguments } => handler::start(self, run, &tool, call, arguments),
-            Effect::Abort { run, cause } => handler::abort(self, run, &cause),
+            Effect::Run { run, tool, call, arguments } => {
+                self.handlers.start(&self.inputs, run, &tool, call, arguments);
+            }
+            Effect::Abort { run, cause } => self.handlers.abort(run, &cause),
             Effect::Emit(event) => report(self.hooks.emit(event.topic.as_str(), &event.json)),
             Effect::Settle { operation, result } => self.settle(operation, result),
         }

@@ -10,8 +10,9 @@ use web_sys::{AbortController, AbortSignal, RequestCache, RequestCredentials, Re
 use crate::conversation::Input;
 use crate::net::{Answer, Method, Request, RequestId};
 
-use super::driver::Driver;
 use super::hooks::Hooks;
+use super::inputs::Inputs;
+use super::slots::Slots;
 use super::{clock, convert, listen, task};
 
 #[wasm_bindgen]
@@ -22,20 +23,36 @@ extern "C" {
     fn fetch_global(request: &web_sys::Request) -> Result<JsValue, JsValue>;
 }
 
-/// Sends a request, and feeds its answer back.
-pub(super) fn start(driver: &Rc<Driver>, request: RequestId, what: Request) {
-    let driver = Rc::clone(driver);
-    task::spawn("a request", async move {
-        let answer = match AbortController::new() {
-            Ok(controller) => {
-                driver.fetches().insert(request, controller.clone());
-                answer(driver.hooks(), &what, controller).await
-            }
-            Err(_) => Answer::Unreachable,
-        };
-        driver.fetches().take(request);
-        driver.push(Input::Answered { request, answer });
-    });
+/// The requests that have no answer yet.
+pub(super) struct Fetches(Slots<RequestId, AbortController>);
+
+impl Fetches {
+    pub(super) fn new() -> Self {
+        Self(Slots::new())
+    }
+
+    /// Sends a request, and feeds its answer back.
+    pub(super) fn start(&self, hooks: &Hooks, inputs: &Inputs, request: RequestId, what: Request) {
+        let (open, hooks, inputs) = (self.0.clone(), hooks.clone(), inputs.clone());
+        task::spawn("a request", async move {
+            let answer = match AbortController::new() {
+                Ok(controller) => {
+                    open.insert(request, controller.clone());
+                    answer(&hooks, &what, controller).await
+                }
+                Err(_) => Answer::Unreachable,
+            };
+            open.take(request);
+            inputs.push(Input::Answered { request, answer });
+        });
+    }
+
+    /// Gives up all that are open.
+    pub(super) fn abort(&self) {
+        for (_, controller) in self.0.drain() {
+            controller.abort();
+        }
+    }
 }
 
 /// Sends a request and waits for its answer or the end of its time, whichever comes first.

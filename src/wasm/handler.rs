@@ -1,8 +1,6 @@
 //! Running the app's handlers.
 
-use std::rc::Rc;
-
-use js_sys::{Function, JSON, Object, Reflect};
+use js_sys::{Function, JSON, Map, Object, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal, DomException};
 
@@ -10,33 +8,52 @@ use crate::call::{CallId, RunId, Settled};
 use crate::conversation::{AbortCause, Input};
 use crate::tool::ToolName;
 
-use super::driver::Driver;
+use super::inputs::Inputs;
+use super::slots::Slots;
 use super::{convert, task};
 
-/// Starts a run, in a task of its own: a slow handler holds up nothing, and one that calls back finds nothing locked.
-/// The handler is the one that is registered now; replacing it later changes the next call, not this one.
-pub(super) fn start(driver: &Rc<Driver>, run: RunId, tool: &ToolName, call: CallId, arguments: String) {
-    let handler = driver.handler(tool);
-    let Ok(controller) = AbortController::new() else {
-        return;
-    };
-    let signal = controller.signal();
-    driver.runs().insert(run, controller);
-    let driver = Rc::clone(driver);
-    task::spawn("running a handler", async move {
-        let settled = match handler {
-            Some(handler) => settle(&handler, &arguments, call.as_str(), &signal).await,
-            None => Settled::Threw { name: "Error".into(), message: "the tool has no handler any more".into() },
-        };
-        driver.runs().take(run);
-        driver.push(Input::HandlerSettled { run, settled });
-    });
+/// The app's handlers, and the runs that have not ended.
+pub(super) struct Handlers {
+    by_tool: Map,
+    runs: Slots<RunId, AbortController>,
 }
 
-/// Aborts the signal of a run, if it still runs. Its listeners run before this returns.
-pub(super) fn abort(driver: &Driver, run: RunId, cause: &AbortCause) {
-    if let Some(controller) = driver.runs().get(run) {
-        controller.abort_with_reason(&reason(cause));
+impl Handlers {
+    /// Functions by the tool's name.
+    pub(super) fn new(by_tool: Map) -> Self {
+        Self { by_tool, runs: Slots::new() }
+    }
+
+    /// Gives a tool its handler. What runs already is not touched.
+    pub(super) fn set(&self, tool: &ToolName, handler: &Function) {
+        self.by_tool.set(&tool.as_str().into(), handler);
+    }
+
+    /// Starts a run, in a task of its own: a slow handler holds up nothing, and one that calls back finds nothing locked.
+    /// The handler is the one that is registered now; replacing it later changes the next call, not this one.
+    pub(super) fn start(&self, inputs: &Inputs, run: RunId, tool: &ToolName, call: CallId, arguments: String) {
+        let handler: Option<Function> = self.by_tool.get(&tool.as_str().into()).dyn_into().ok();
+        let Ok(controller) = AbortController::new() else {
+            return;
+        };
+        let signal = controller.signal();
+        self.runs.insert(run, controller);
+        let (runs, inputs) = (self.runs.clone(), inputs.clone());
+        task::spawn("running a handler", async move {
+            let settled = match handler {
+                Some(handler) => settle(&handler, &arguments, call.as_str(), &signal).await,
+                None => Settled::Threw { name: "Error".into(), message: "the tool has no handler any more".into() },
+            };
+            runs.take(run);
+            inputs.push(Input::HandlerSettled { run, settled });
+        });
+    }
+
+    /// Aborts the signal of a run, if it still runs. Its listeners run before this returns.
+    pub(super) fn abort(&self, run: RunId, cause: &AbortCause) {
+        if let Some(controller) = self.runs.get(run) {
+            controller.abort_with_reason(&reason(cause));
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod error;
 mod fetch;
 mod handler;
 mod hooks;
+mod inputs;
 mod listen;
 mod panic;
 mod schema;

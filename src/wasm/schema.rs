@@ -1,30 +1,29 @@
 //! The schema engine, which the facade loads when it is needed.
 
-use std::rc::Rc;
-
 use wasm_bindgen::JsValue;
 
 use crate::conversation::{CheckId, EngineError, Input};
 use crate::tool::{Report, SchemaId};
 
-use super::driver::Driver;
+use super::hooks::Hooks;
+use super::inputs::Inputs;
 use super::{convert, task};
 
 /// Gives a schema to the engine.
-pub(super) fn compile(driver: &Rc<Driver>, schema: SchemaId, text: String) {
-    let driver = Rc::clone(driver);
+pub(super) fn compile(hooks: &Hooks, inputs: &Inputs, schema: SchemaId, text: String) {
+    let (hooks, inputs) = (hooks.clone(), inputs.clone());
     task::spawn("compiling a schema", async move {
-        let answer = convert::resolved(driver.hooks().compile(schema.0, &text)).await;
+        let answer = convert::resolved(hooks.compile(schema.0, &text)).await;
         let result = answer.map(|_| ()).map_err(|thrown| engine_error(&thrown));
-        driver.push(Input::SchemaCompiled { schema, result });
+        inputs.push(Input::SchemaCompiled { schema, result });
     });
 }
 
 /// Checks a value.
-pub(super) fn validate(driver: &Rc<Driver>, check: CheckId, schema: SchemaId, instance: String) {
-    let driver = Rc::clone(driver);
+pub(super) fn validate(hooks: &Hooks, inputs: &Inputs, check: CheckId, schema: SchemaId, instance: String) {
+    let (hooks, inputs) = (hooks.clone(), inputs.clone());
     task::spawn("validating", async move {
-        let answer = convert::resolved(driver.hooks().check(schema.0, &instance)).await;
+        let answer = convert::resolved(hooks.check(schema.0, &instance)).await;
         let result = match answer {
             Ok(text) => text
                 .as_string()
@@ -32,7 +31,7 @@ pub(super) fn validate(driver: &Rc<Driver>, check: CheckId, schema: SchemaId, in
                 .ok_or_else(|| EngineError::Unavailable("the engine gave no report".into())),
             Err(thrown) => Err(engine_error(&thrown)),
         };
-        driver.push(Input::Validated { check, result });
+        inputs.push(Input::Validated { check, result });
     });
 }
 

@@ -1,14 +1,21 @@
 //! A small table behind a cell: sockets, requests, runs.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
-/// A table of what is open. It holds a handful of entries, so a list does. No method leaves a guard behind, and values
+/// A table of what is open, shared by its clones. It holds a handful of entries, so a list does. No method leaves a guard behind, and values
 /// come out whole, so that nothing of JS runs under the guard.
-pub(super) struct Slots<K, V>(RefCell<Vec<(K, V)>>);
+pub(super) struct Slots<K, V>(Rc<RefCell<Vec<(K, V)>>>);
+
+impl<K, V> Clone for Slots<K, V> {
+    fn clone(&self) -> Self {
+        Self(Rc::clone(&self.0))
+    }
+}
 
 impl<K: Copy + PartialEq, V> Slots<K, V> {
     pub(super) fn new() -> Self {
-        Self(RefCell::new(Vec::new()))
+        Self(Rc::new(RefCell::new(Vec::new())))
     }
 
     pub(super) fn insert(&self, key: K, value: V) {

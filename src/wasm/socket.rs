@@ -2,7 +2,7 @@
 //!
 //! Events are read by shape, not by class: in Node, or with a polyfill, the class is not a global one.
 
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
 use web_sys::{BinaryType, Event, WebSocket};
@@ -11,72 +11,95 @@ use crate::conversation::Input;
 use crate::net::SocketId;
 
 use super::convert;
-use super::driver::Driver;
+use super::hooks::Hooks;
+use super::inputs::Inputs;
 use super::listen::{Listener, listen};
+use super::slots::Slots;
 
 /// The close code of a socket that was never properly closed.
 const ABNORMAL: u16 = 1006;
 
 /// An open or opening socket. Dropping it silences it first and closes it then, so no event finds a freed listener.
-pub(super) struct Socket {
+struct Socket {
     socket: WebSocket,
     listeners: Vec<Listener>,
 }
 
-/// Opens a socket. A refused URL looks like a socket that failed: the core has one way to deal with both.
-pub(super) fn open(driver: &Rc<Driver>, id: SocketId, url: &str) {
-    if let Ok(socket) = make(driver, id, url) {
-        driver.sockets().insert(id, Rc::new(socket));
-    } else {
-        let reason = "the socket could not be made".into();
-        driver.push(Input::SocketClosed { socket: id, code: ABNORMAL, reason });
-    }
-}
+/// The sockets that are open or opening.
+pub(super) struct Sockets(Slots<SocketId, Rc<Socket>>);
 
-fn make(driver: &Rc<Driver>, id: SocketId, url: &str) -> Result<Socket, JsValue> {
-    // Without a subprotocol: servers that negotiate none fail the handshake when one is asked for.
-    let socket = WebSocket::new(url)?;
-    // Blobs would be decoded later and out of order.
-    socket.set_binary_type(BinaryType::Arraybuffer);
-    // `error` tells nothing that `close`, which always follows, does not.
-    let mut socket = Socket { socket, listeners: Vec::new() };
-    socket.on("open", driver, move |_| Input::SocketOpened { socket: id })?;
-    socket.on("message", driver, move |event| {
-        // A binary frame means nothing in the protocols we speak. It goes on as an empty text, which the core tells as
-        // malformed.
-        Input::Frame { socket: id, text: convert::text_at(event, "data").unwrap_or_default() }
-    })?;
-    socket.on("close", driver, move |event| {
-        let code = convert::number_at(event, "code").unwrap_or(ABNORMAL);
-        Input::SocketClosed { socket: id, code, reason: convert::text_at(event, "reason").unwrap_or_default() }
-    })?;
-    Ok(socket)
+impl Sockets {
+    pub(super) fn new() -> Self {
+        Self(Slots::new())
+    }
+
+    /// Opens a socket. A refused URL looks like a socket that failed: the core has one way to deal with both.
+    pub(super) fn open(&self, hooks: &Hooks, inputs: &Inputs, id: SocketId, url: &str) {
+        if let Ok(socket) = self.make(hooks, inputs, id, url) {
+            self.0.insert(id, Rc::new(socket));
+        } else {
+            let reason = "the socket could not be made".into();
+            inputs.push(Input::SocketClosed { socket: id, code: ABNORMAL, reason });
+        }
+    }
+
+    /// Sends a text.
+    pub(super) fn send(&self, id: SocketId, text: &str) {
+        if let Some(socket) = self.0.get(id) {
+            socket.send(text);
+        }
+    }
+
+    /// Closes a socket. Nothing is heard of it any more.
+    pub(super) fn close(&self, id: SocketId) {
+        drop(self.0.take(id));
+    }
+
+    /// Closes all.
+    pub(super) fn close_all(&self) {
+        drop(self.0.drain());
+    }
+
+    fn make(&self, hooks: &Hooks, inputs: &Inputs, id: SocketId, url: &str) -> Result<Socket, JsValue> {
+        // Without a subprotocol: servers that negotiate none fail the handshake when one is asked for.
+        let socket = WebSocket::new(url)?;
+        // Blobs would be decoded later and out of order.
+        socket.set_binary_type(BinaryType::Arraybuffer);
+        // `error` tells nothing that `close`, which always follows, does not.
+        let mut socket = Socket { socket, listeners: Vec::new() };
+        socket.on("open", hooks, inputs, move |_| Input::SocketOpened { socket: id })?;
+        socket.on("message", hooks, inputs, move |event| {
+            // A binary frame means nothing in the protocols we speak. It goes on as an empty text, which the core tells as
+            // malformed.
+            Input::Frame { socket: id, text: convert::text_at(event, "data").unwrap_or_default() }
+        })?;
+        let open = self.0.clone();
+        socket.on("close", hooks, inputs, move |event| {
+            open.take(id);
+            let code = convert::number_at(event, "code").unwrap_or(ABNORMAL);
+            Input::SocketClosed { socket: id, code, reason: convert::text_at(event, "reason").unwrap_or_default() }
+        })?;
+        Ok(socket)
+    }
 }
 
 impl Socket {
     fn on(
         &mut self,
         kind: &'static str,
-        driver: &Rc<Driver>,
+        hooks: &Hooks,
+        inputs: &Inputs,
         input: impl Fn(&Event) -> Input + 'static,
     ) -> Result<(), JsValue> {
-        let weak: Weak<Driver> = Rc::downgrade(driver);
-        let listener = listen(driver.hooks(), &self.socket, kind, move |event| {
-            if let Some(driver) = weak.upgrade() {
-                let input = input(&event);
-                if let Input::SocketClosed { socket, .. } = &input {
-                    driver.sockets().take(*socket);
-                }
-                driver.push(input);
-            }
-        })?;
+        let inputs = inputs.clone();
+        let listener = listen(hooks, &self.socket, kind, move |event| inputs.push(input(&event)))?;
         self.listeners.push(listener);
         Ok(())
     }
 
     /// Sends a text, if the socket is open. Otherwise its close is on the way to the core, which sends again what
     /// matters; the browser would drop the text in silence.
-    pub(super) fn send(&self, text: &str) {
+    fn send(&self, text: &str) {
         if self.socket.ready_state() == WebSocket::OPEN {
             // Throws only while connecting.
             let _ = self.socket.send_with_str(text);

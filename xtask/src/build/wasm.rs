@@ -39,6 +39,13 @@ pub(crate) struct Built {
     pub(crate) script: PathBuf,
 }
 
+/// Panic messages name source files: what ships should not tell where the builder keeps the dependencies.
+fn without_home_paths() -> String {
+    let home = |name: &str, below: &str| std::env::var_os(name).map(|path| PathBuf::from(path).join(below));
+    let cargo = home("CARGO_HOME", "").or_else(|| home("HOME", ".cargo"));
+    cargo.map_or_else(String::new, |cargo| format!("--remap-path-prefix={}=", cargo.join("registry/src").display()))
+}
+
 /// cargo, wasm-bindgen, and for a release wasm-opt; each only if its input is newer than its output.
 pub(crate) fn build(
     workspace: &Workspace,
@@ -54,6 +61,7 @@ pub(crate) fn build(
             .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib"])
             .args(["--package", package, "--target", wasm_target::TRIPLE])
             .args(["--profile", profile.name()])
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", without_home_paths())
             .directory(&workspace.root)
             .run()
     })?;
