@@ -1,7 +1,8 @@
 //! The scripted agent's language: what the "LLM" answers, step by step.
 //!
 //! The language is that of `tests/servers/openhands/scripted_llm.py`, which plays the LLM for the real server, plus
-//! `"loop": true` on a script.
+//! `"loop": true` on a script, and `"asked": "words"` on a step: where a user's message holds these words, the answers to
+//! it begin, in whatever conversation and however often.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -69,13 +70,37 @@ impl Script {
         Ok(Self { steps: all, position: 0, repeats: body.flag("loop") == Some(true), requests: Vec::new() })
     }
 
-    fn next(&mut self) -> Json {
+    fn next(&mut self, request: &Json) -> Json {
+        if let Some(position) = self.answer_to(request) {
+            self.position = position;
+        }
         if self.repeats && !self.steps.is_empty() && self.position >= self.steps.len() {
             self.position = 0;
         }
         let step = self.steps.get(self.position).cloned();
         self.position += 1;
         step.unwrap_or_else(|| object! { "finish" => "script exhausted" })
+    }
+}
+
+impl Script {
+    /// The step for what a conversation asked last: its question's first step, and one more for each answer since.
+    fn answer_to(&self, request: &Json) -> Option<usize> {
+        let mut answers = 0;
+        for message in request.get("messages").and_then(Json::as_array)?.iter().rev() {
+            let words = message.text("content").unwrap_or_default().to_lowercase();
+            let begins = |step: &Json| step.text("asked").is_some_and(|asked| words.contains(&asked.to_lowercase()));
+            match message.text("role") {
+                Some("assistant") => answers += 1,
+                Some("user") => {
+                    if let Some(first) = self.steps.iter().position(begins) {
+                        return Some(first + answers);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
     }
 }
 
@@ -155,8 +180,9 @@ impl Scripts {
         let serial = store.serial;
         let name = if store.scripts.contains_key(name) { name } else { "default" };
         let step = if let Some(script) = store.scripts.get_mut(name) {
+            let step = script.next(&request);
             script.requests.push(request);
-            script.next()
+            step
         } else {
             object! { "finish" => "no script" }
         };

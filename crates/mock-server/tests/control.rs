@@ -43,6 +43,18 @@ async fn repeated_steps_are_numbered_and_loops_start_again() {
 }
 
 #[tokio::test]
+async fn a_question_finds_its_answers_in_every_conversation() {
+    let bench = Bench::start().await;
+    let go =
+        r#"{"text": "called", "tool_calls": [{"name": "show_toast", "arguments": {"message": "m"}}], "asked": "GO"}"#;
+    let steps = format!(r#"[{{"finish": "something else"}}, {go}, {{"finish": "gone"}}]"#);
+    bench.script("s", &steps).await;
+    for _ in 0..2 {
+        assert_eq!(finish_text(&bench, "s").await, "gone");
+    }
+}
+
+#[tokio::test]
 async fn a_script_tells_what_the_llm_was_given() {
     let bench = Bench::start().await;
     let steps = r#"[{"text": "look", "tool_calls": [{"name": "show_toast", "arguments": {"message": "m"}}]}, {"finish": "ok"}]"#;
