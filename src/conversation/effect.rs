@@ -2,39 +2,15 @@
 
 use crate::call::{AbortCause, CallId, CheckId, RunId};
 use crate::error::Error;
-use crate::net::{Request, RequestId, SocketId};
+use crate::protocol::WireEffect;
 use crate::tool::{SchemaId, ToolName};
 
 use super::{Event, OperationId};
 
 /// One thing to do. The edge carries them out in order and decides nothing.
 pub enum Effect {
-    /// Send a request; answer with `Answered`.
-    Fetch {
-        /// Names the request.
-        request: RequestId,
-        /// The request.
-        what: Request,
-    },
-    /// Open a WebSocket, without subprotocols.
-    OpenSocket {
-        /// Names the socket.
-        socket: SocketId,
-        /// Where.
-        url: String,
-    },
-    /// Send a text frame.
-    SendText {
-        /// On which socket.
-        socket: SocketId,
-        /// The text.
-        text: String,
-    },
-    /// Close a socket with code 1000. Nothing more is heard of it.
-    CloseSocket {
-        /// Which.
-        socket: SocketId,
-    },
+    /// Something must go out.
+    Wire(WireEffect),
     /// Give a schema to the engine; answer with `SchemaCompiled`.
     CompileSchema {
         /// Names the schema from now on.

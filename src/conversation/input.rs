@@ -1,8 +1,7 @@
 //! Everything that can happen to a conversation.
 
 use crate::call::{CallId, CheckId, EngineError, RunId, Settled};
-use crate::net::{Answer, RequestId, SocketId};
-use crate::protocol::Page as HistoryQuery;
+use crate::protocol::{Page as HistoryQuery, Wire};
 use crate::tool::{Report, SchemaId, Tool};
 
 use super::Content;
@@ -25,34 +24,8 @@ pub enum Input {
         /// The operation.
         operation: OperationId,
     },
-    /// A request ended.
-    Answered {
-        /// Which.
-        request: RequestId,
-        /// How.
-        answer: Answer,
-    },
-    /// A socket is open.
-    SocketOpened {
-        /// Which.
-        socket: SocketId,
-    },
-    /// A text frame came.
-    Frame {
-        /// From which socket.
-        socket: SocketId,
-        /// Its text.
-        text: String,
-    },
-    /// A socket is closed, whatever led to it.
-    SocketClosed {
-        /// Which.
-        socket: SocketId,
-        /// The close code; 1006 when there was none.
-        code: u16,
-        /// The server's words.
-        reason: String,
-    },
+    /// Something came over the wire.
+    Wire(Wire),
     /// The schema engine took a schema, or not.
     SchemaCompiled {
         /// Which.

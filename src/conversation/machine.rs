@@ -5,7 +5,7 @@ use std::mem;
 use crate::call::{Action, Calls, EngineError};
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::{self, CommandId, Connection, NoticeCode, Outlet, Status, Wire, WireEffect};
+use crate::protocol::{self, CommandId, Connection, NoticeCode, Outlet, Status, Wire};
 use crate::tool::{Registry, RunOn, SchemaRequest, Tool};
 
 use super::state::{Conversation, Phase, Purpose};
@@ -37,10 +37,7 @@ impl Conversation {
         match input {
             Input::App { operation, command } => self.app(operation, command, now),
             Input::Abandoned { operation } => self.abandon(operation),
-            Input::Answered { request, answer } => self.wire(Wire::Answered { request, answer }, now),
-            Input::SocketOpened { socket } => self.wire(Wire::Opened { socket }, now),
-            Input::Frame { socket, text } => self.wire(Wire::Frame { socket, text }, now),
-            Input::SocketClosed { socket, code, reason } => self.wire(Wire::Closed { socket, code, reason }, now),
+            Input::Wire(wire) => self.wire(wire, now),
             Input::SchemaCompiled { schema, result } => {
                 if let Err(EngineError::Schema(message)) = result
                     && let Some(fault) = self.registry.schema_fault(schema, &message)
@@ -161,12 +158,7 @@ impl Conversation {
 
     /// Carries out what the protocol wants, then hears what it says.
     fn absorb(&mut self, outlet: Outlet, now: Millis) {
-        self.out.extend(outlet.effects.into_iter().map(|effect| match effect {
-            WireEffect::Fetch { request, what } => Effect::Fetch { request, what },
-            WireEffect::OpenSocket { socket, url } => Effect::OpenSocket { socket, url },
-            WireEffect::SendText { socket, text } => Effect::SendText { socket, text },
-            WireEffect::CloseSocket { socket } => Effect::CloseSocket { socket },
-        }));
+        self.out.extend(outlet.effects.into_iter().map(Effect::Wire));
         for signal in outlet.signals {
             self.hear(signal, now);
         }

@@ -19,4 +19,4 @@ pub use input::{Command, Input, OperationId};
 pub use state::Conversation;
 
 pub use crate::call::{AbortCause, CheckId, EngineError};
-pub use crate::protocol::Page as HistoryQuery;
+pub use crate::protocol::{Page as HistoryQuery, Wire, WireEffect};

@@ -25,11 +25,11 @@ pub enum Wire {
         /// Its text.
         text: String,
     },
-    /// A socket is closed.
+    /// A socket is closed, whatever led to it.
     Closed {
         /// Which.
         socket: SocketId,
-        /// The close code.
+        /// The close code; 1006 when there was none.
         code: u16,
         /// The server's words.
         reason: String,
@@ -38,14 +38,14 @@ pub enum Wire {
 
 /// What goes out.
 pub enum WireEffect {
-    /// Send a request.
+    /// Send a request; answer with [`Wire::Answered`].
     Fetch {
         /// Names it.
         request: RequestId,
         /// The request.
         what: Request,
     },
-    /// Open a socket.
+    /// Open a WebSocket, without subprotocols.
     OpenSocket {
         /// Names it.
         socket: SocketId,
@@ -59,7 +59,7 @@ pub enum WireEffect {
         /// The text.
         text: String,
     },
-    /// Close a socket.
+    /// Close a socket with code 1000. Nothing more is heard of it.
     CloseSocket {
         /// Which.
         socket: SocketId,

@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 use js_sys::{Function, Map};
 
 use crate::call::Ledger;
-use crate::conversation::{Command, Conversation, Effect, Input, OperationId};
+use crate::conversation::{Command, Conversation, Effect, Input, OperationId, WireEffect};
 use crate::error::Error;
 use crate::tool::ToolName;
 
@@ -135,10 +135,14 @@ impl Driver {
 
     fn perform(&self, effect: Effect) {
         match effect {
-            Effect::Fetch { request, what } => self.fetches.start(&self.hooks, &self.inputs, request, what),
-            Effect::OpenSocket { socket, url } => self.sockets.open(&self.hooks, &self.inputs, socket, &url),
-            Effect::SendText { socket, text } => self.sockets.send(socket, &text),
-            Effect::CloseSocket { socket } => self.sockets.close(socket),
+            Effect::Wire(WireEffect::Fetch { request, what }) => {
+                self.fetches.start(&self.hooks, &self.inputs, request, what);
+            }
+            Effect::Wire(WireEffect::OpenSocket { socket, url }) => {
+                self.sockets.open(&self.hooks, &self.inputs, socket, &url);
+            }
+            Effect::Wire(WireEffect::SendText { socket, text }) => self.sockets.send(socket, &text),
+            Effect::Wire(WireEffect::CloseSocket { socket }) => self.sockets.close(socket),
             Effect::CompileSchema { schema, text } => schema::compile(&self.hooks, &self.inputs, schema, text),
             Effect::Validate { check, schema, instance } => {
                 schema::validate(&self.hooks, &self.inputs, check, schema, instance);

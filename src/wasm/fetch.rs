@@ -7,7 +7,7 @@ use gloo_net::http::{Headers, Request as Builder};
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal, RequestCache, RequestCredentials, RequestRedirect};
 
-use crate::conversation::Input;
+use crate::conversation::{Input, Wire};
 use crate::net::{Answer, Method, Request, RequestId};
 
 use super::hooks::Hooks;
@@ -43,7 +43,7 @@ impl Fetches {
                 Err(_) => Answer::Unreachable,
             };
             open.take(request);
-            inputs.push(Input::Answered { request, answer });
+            inputs.push(Input::Wire(Wire::Answered { request, answer }));
         });
     }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 use web_sys::{BinaryType, Event, WebSocket};
 
-use crate::conversation::Input;
+use crate::conversation::{Input, Wire};
 use crate::net::SocketId;
 
 use super::convert;
@@ -39,7 +39,7 @@ impl Sockets {
             self.0.insert(id, Rc::new(socket));
         } else {
             let reason = "the socket could not be made".into();
-            inputs.push(Input::SocketClosed { socket: id, code: ABNORMAL, reason });
+            inputs.push(Input::Wire(Wire::Closed { socket: id, code: ABNORMAL, reason }));
         }
     }
 
@@ -67,17 +67,21 @@ impl Sockets {
         socket.set_binary_type(BinaryType::Arraybuffer);
         // `error` tells nothing that `close`, which always follows, does not.
         let mut socket = Socket { socket, listeners: Vec::new() };
-        socket.on("open", hooks, inputs, move |_| Input::SocketOpened { socket: id })?;
+        socket.on("open", hooks, inputs, move |_| Input::Wire(Wire::Opened { socket: id }))?;
         socket.on("message", hooks, inputs, move |event| {
             // A binary frame means nothing in the protocols we speak. It goes on as an empty text, which the core tells as
             // malformed.
-            Input::Frame { socket: id, text: convert::text_at(event, "data").unwrap_or_default() }
+            Input::Wire(Wire::Frame { socket: id, text: convert::text_at(event, "data").unwrap_or_default() })
         })?;
         let open = self.0.clone();
         socket.on("close", hooks, inputs, move |event| {
             open.take(id);
             let code = convert::number_at(event, "code").unwrap_or(ABNORMAL);
-            Input::SocketClosed { socket: id, code, reason: convert::text_at(event, "reason").unwrap_or_default() }
+            Input::Wire(Wire::Closed {
+                socket: id,
+                code,
+                reason: convert::text_at(event, "reason").unwrap_or_default(),
+            })
         })?;
         Ok(socket)
     }

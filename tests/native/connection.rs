@@ -1,6 +1,6 @@
 //! Sockets come and go.
 
-use pagehand::conversation::{Command, Topic};
+use pagehand::conversation::{Command, Input, Topic, Wire};
 use pagehand::net::Answer;
 use serde_json::Value;
 
@@ -86,8 +86,8 @@ fn what_comes_from_a_replaced_socket_is_not_heard() {
     stage.lose_socket(1006);
     stage.wait();
     let text = format!(r#"{{"type":"durable","seq":0,"event":{}}}"#, action("a", "t", "{}"));
-    stage.input(pagehand::conversation::Input::Frame { socket: old, text });
-    stage.input(pagehand::conversation::Input::SocketClosed { socket: old, code: 4001, reason: String::new() });
+    stage.input(Input::Wire(Wire::Frame { socket: old, text }));
+    stage.input(Input::Wire(Wire::Closed { socket: old, code: 4001, reason: String::new() }));
     assert_eq!(stage.topic(Topic::Event), Vec::<&Value>::new());
     assert_eq!(stage.sockets.len(), 2);
 }

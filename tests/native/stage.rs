@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use pagehand::call::{CallId, EngineError, Ledger, RunId, Settled};
-use pagehand::conversation::{Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Topic};
+use pagehand::conversation::{
+    Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Topic, Wire, WireEffect,
+};
 use pagehand::error::Error;
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
 use pagehand::protocol::openhands::{OpenHands, Opening, Settings};
@@ -89,7 +91,7 @@ impl Stage {
     /// Opens the newest socket.
     pub fn connect(&mut self) {
         let (socket, _) = self.sockets.last().cloned().expect("no socket is wanted");
-        self.input(Input::SocketOpened { socket });
+        self.input(Input::Wire(Wire::Opened { socket }));
     }
 
     pub fn socket(&self) -> SocketId {
@@ -97,7 +99,7 @@ impl Stage {
     }
 
     pub fn frame(&mut self, text: &str) {
-        self.input(Input::Frame { socket: self.socket(), text: text.into() });
+        self.input(Input::Wire(Wire::Frame { socket: self.socket(), text: text.into() }));
     }
 
     /// A durable frame of the session socket.
@@ -106,7 +108,7 @@ impl Stage {
     }
 
     pub fn lose_socket(&mut self, code: u16) {
-        self.input(Input::SocketClosed { socket: self.socket(), code, reason: String::new() });
+        self.input(Input::Wire(Wire::Closed { socket: self.socket(), code, reason: String::new() }));
     }
 
     /// Lets time pass until the conversation wants to be woken.
@@ -147,7 +149,7 @@ impl Stage {
 
     pub fn reply(&mut self, url: &str, answer: Answer) {
         let (request, _) = self.take(url).unwrap_or_else(|| panic!("nothing asks for {url}"));
-        self.input(Input::Answered { request, answer });
+        self.input(Input::Wire(Wire::Answered { request, answer }));
     }
 
     pub fn settle_run(&mut self, settled: Settled) {
@@ -199,10 +201,10 @@ impl Stage {
 
     fn perform(&mut self, effect: Effect) -> Option<Input> {
         match effect {
-            Effect::Fetch { request, what } => self.requests.push((request, what)),
-            Effect::OpenSocket { socket, url } => self.sockets.push((socket, url)),
-            Effect::SendText { socket, text } => self.sent.push((socket, text)),
-            Effect::CloseSocket { socket } => self.closed.push(socket),
+            Effect::Wire(WireEffect::Fetch { request, what }) => self.requests.push((request, what)),
+            Effect::Wire(WireEffect::OpenSocket { socket, url }) => self.sockets.push((socket, url)),
+            Effect::Wire(WireEffect::SendText { socket, text }) => self.sent.push((socket, text)),
+            Effect::Wire(WireEffect::CloseSocket { socket }) => self.closed.push(socket),
             Effect::CompileSchema { schema, text } => {
                 let result = match Validator::compile(&text) {
                     Ok(validator) => {
