@@ -14,7 +14,7 @@ use crate::faults::read as read_faults;
 use crate::json::{Json, Object, parse};
 use crate::object;
 use crate::openhands::{Conversation, Event, Frame, json_reply as reply};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 type Server = State<Arc<Shared>>;
 

@@ -16,6 +16,7 @@ mod query;
 mod recorder;
 mod script;
 mod server;
+mod shared;
 mod static_files;
 mod wire_tap;
 

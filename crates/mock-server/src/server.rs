@@ -14,33 +14,14 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::connection::{Cutter, Door};
 use crate::control;
-use crate::faults::Faults;
-use crate::openhands::{self, Conversations, Registry};
+use crate::openhands::{self, Conversations};
 use crate::recorder::Recorder;
 use crate::script::Scripts;
+use crate::shared::{Shared, stopped};
 use crate::{cors, static_files, wire_tap};
 
 /// How long `stop` waits for what is under way.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Everything that handlers share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) config: Config,
-    pub(crate) clock: Clock,
-    pub(crate) started: Instant,
-    pub(crate) scripts: Scripts,
-    pub(crate) faults: Arc<Faults>,
-    pub(crate) recorder: Recorder,
-    pub(crate) registry: std::sync::Mutex<Registry>,
-    pub(crate) conversations: Conversations,
-    /// True once the server stops.
-    pub(crate) stopping: watch::Receiver<bool>,
-    /// How many sockets are open, so that `stop` can wait for the last one.
-    pub(crate) open: watch::Sender<usize>,
-    /// For the labels of sockets in the record.
-    pub(crate) sockets: std::sync::atomic::AtomicU64,
-}
 
 /// A server that runs until it is stopped or dropped.
 #[derive(Debug)]
@@ -111,12 +92,6 @@ pub async fn serve(config: Config) -> std::io::Result<Running> {
         let _ = serving.await;
     });
     Ok(Running { address, stopping, open: opened, task })
-}
-
-/// Resolves when the server is to stop.
-pub(crate) async fn stopped(mut stops: watch::Receiver<bool>) {
-    // An error means that `Running` is gone: a stop as well.
-    let _ = stops.wait_for(|stop| *stop).await;
 }
 
 fn app(shared: &Arc<Shared>) -> Router {

@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tower_http::services::ServeDir;
 
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Adds the folder, if there is one.
 pub(crate) fn add(app: Router, shared: &Arc<Shared>) -> Router {

@@ -17,7 +17,7 @@ use crate::faults::Fault;
 use crate::json::{Json, Object};
 use crate::object;
 use crate::openhands::unhandled;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 const KEPT_HEADERS: [&str; 4] = ["content-type", "x-session-api-key", "origin", "authorization"];
 

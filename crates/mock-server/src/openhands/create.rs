@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::faults::{Fault, Faults, FrameFacts};
 use crate::json::Json;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 use super::agent::Agent;
 use super::conversation::{Conversation, State};
@@ -20,7 +20,7 @@ use super::info::conversation_info;
 use super::log::{Lag, Log};
 use super::messages::content_items;
 use super::reply::{Failure, json};
-use super::rest::read_body;
+use super::request::read_body;
 use super::run;
 use super::validate::{complete_tool, create_request};
 

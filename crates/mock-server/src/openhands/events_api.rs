@@ -10,12 +10,12 @@ use axum::response::Response;
 use axum::routing::{get, post};
 
 use crate::json::Json;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 use super::conversation::{Conversation, Status};
 use super::messages::content_items;
 use super::reply::{Failure, json, success};
-use super::rest::{find, read_body};
+use super::request::{find, read_body};
 use super::run;
 use super::search::Search;
 use super::validate::{Complaints, path_id};

@@ -3,23 +3,22 @@
 use std::sync::{Arc, PoisonError};
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{Path, Request, State as Extract};
+use axum::body::Bytes;
+use axum::extract::{Path, State as Extract};
 use axum::http::StatusCode;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 
-use crate::faults::Fault;
-use crate::json::{Json, parse};
+use crate::json::Json;
 use crate::object;
-use crate::server::Shared;
-use crate::wire_tap::conversation_in;
+use crate::shared::Shared;
 
-use super::conversation::{Conversation, complete_policy};
+use super::conversation::complete_policy;
 use super::defaults::{CAPABILITIES, read};
 use super::info::{conversation_info, runtime_info};
+use super::key::need_key;
 use super::reply::{Failure, json, success};
+use super::request::{find, find_or_refuse, read_body};
 use super::validate::{Complaints, path_id};
 use super::{create, events_api, run, sockets};
 
@@ -95,56 +94,6 @@ async fn server_info(Extract(server): Server) -> Response {
     info.set("docs", "/docs");
     info.set("redoc", "/redoc");
     json(StatusCode::OK, &info)
-}
-
-/// Whether `key` opens the server; a fault can make every key wrong.
-pub(super) fn key_opens(server: &Shared, key: Option<&str>, path: &str) -> bool {
-    let rejects = |fault: &Fault| matches!(fault, Fault::RejectKey).then_some(());
-    if server.faults.fire(conversation_in(path), rejects).is_some() {
-        return false;
-    }
-    server.config.key.as_deref().is_none_or(|wanted| key == Some(wanted))
-}
-
-async fn need_key(Extract(server): Server, request: Request<Body>, next: Next) -> Response {
-    let key = request.headers().get("x-session-api-key").and_then(|key| key.to_str().ok());
-    if key_opens(&server, key, request.uri().path()) {
-        return next.run(request).await;
-    }
-    Failure::Detail(StatusCode::UNAUTHORIZED, "Unauthorized".to_owned()).into_response()
-}
-
-/// A JSON body; an object, as all requests have.
-pub(super) fn read_body(body: &Bytes) -> Result<Json, Failure> {
-    let text = String::from_utf8_lossy(body);
-    if text.is_empty() {
-        return Err(Failure::invalid("missing", vec!["body".into()], "Field required", Json::Null, None));
-    }
-    let body = parse(&text).map_err(|error| {
-        let loc = vec![Json::from("body"), error.at.into()];
-        let context = object! { "error" => error.message };
-        Failure::invalid("json_invalid", loc, "JSON decode error", object! {}, Some(context))
-    })?;
-    if body.as_object().is_some() {
-        return Ok(body);
-    }
-    let message = "Input should be a valid dictionary or object to extract fields from";
-    Err(Failure::invalid("model_attributes_type", vec!["body".into()], message, body, None))
-}
-
-/// The conversation that a path names.
-pub(super) fn find(server: &Shared, id: &str) -> Result<Arc<Conversation>, Failure> {
-    server.conversations.find(path_id(id)?).ok_or_else(Failure::not_found)
-}
-
-/// The same for the routes that answered 400 before 1.58.
-fn find_or_refuse(server: &Shared, id: &str) -> Result<Arc<Conversation>, Failure> {
-    find(server, id).map_err(|failure| match failure {
-        Failure::Detail(StatusCode::NOT_FOUND, _) if !server.config.at_least(1, 58) => {
-            Failure::Detail(StatusCode::BAD_REQUEST, "Bad Request".to_owned())
-        }
-        other => other,
-    })
 }
 
 async fn tools(Extract(server): Server) -> Response {

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::object;
 use crate::script::{Answer, Turn};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 use super::conversation::{Conversation, Run, State, Status};
 use super::event::Event;

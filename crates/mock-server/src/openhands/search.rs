@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::json::Json;
 use crate::object;
 use crate::query::Query;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 use super::event::Event;
 use super::reply::Failure;

@@ -13,14 +13,7 @@ use super::super::messages::content_items;
 use super::super::reply::Failure;
 use super::super::run;
 use super::link::{End, Link};
-use super::streams::{send_legacy, send_session};
-
-/// Which socket speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice {
-    Legacy,
-    Session,
-}
+use super::voice::{Voice, send_legacy, send_session};
 
 /// A complaint: code and detail.
 type Complaint = (&'static str, String);

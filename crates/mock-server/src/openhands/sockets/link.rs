@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::faults::{Fault, FrameFacts, Match};
 use crate::json::Json;
 use crate::object;
-use crate::server::{Shared, stopped};
+use crate::shared::{Shared, stopped};
 
 /// How long a client may take to answer a close.
 const FAREWELL: Duration = Duration::from_secs(1);

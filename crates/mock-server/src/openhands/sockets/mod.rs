@@ -3,6 +3,7 @@
 mod inbound;
 mod link;
 mod streams;
+mod voice;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +22,10 @@ use crate::faults::Fault;
 use crate::json::parse;
 use crate::object;
 use crate::query::Query;
-use crate::server::Shared;
+use crate::shared::Shared;
 
+use super::key::key_opens;
 use super::reply::Failure;
-use super::rest::key_opens;
 use link::{End, Link};
 
 type Server = Extract<Arc<Shared>>;

@@ -7,17 +7,15 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::clock::Clock;
 use crate::faults::Fault;
-use crate::json::Json;
 use crate::object;
 
 use super::super::conversation::Conversation;
 use super::super::event::Event;
 use super::super::log::Frame;
 use super::Resend;
-use super::inbound::{self, Voice};
-use super::link::{End, Link, Outgoing};
-
-const FRAME_LIMIT: usize = 4 << 20;
+use super::inbound;
+use super::link::{End, Link};
+use super::voice::{Voice, send_legacy, send_session};
 
 fn too_many() -> End {
     End::close(1013, "Too many connections for this conversation")
@@ -143,39 +141,4 @@ async fn live(
             return end;
         }
     }
-}
-
-pub(super) async fn send_legacy(link: &mut Link, frame: &Frame, replayed: bool) -> Result<(), End> {
-    match frame {
-        Frame::Durable(_, event) | Frame::Transient(event) | Frame::LegacyOnly(event) => {
-            let outgoing = Outgoing { text: &event.text, kind: &event.kind, tool: event.tool(), replayed };
-            link.send(outgoing).await
-        }
-        Frame::Raw(text) => link.send(Outgoing { text, kind: "", tool: None, replayed }).await,
-        Frame::SessionOnly(_) => Ok(()),
-    }
-}
-
-pub(super) async fn send_session(link: &mut Link, frame: &Frame, replayed: bool) -> Result<(), End> {
-    let (text, kind, tool) = match frame {
-        Frame::Durable(seq, event) => {
-            let text = format!("{{\"type\":\"durable\",\"seq\":{seq},\"event\":{}}}", event.text);
-            (text, event.kind.as_str(), event.tool())
-        }
-        Frame::Transient(event) => {
-            let text = format!("{{\"type\":\"transient\",\"event\":{}}}", event.text);
-            (text, event.kind.as_str(), event.tool())
-        }
-        Frame::SessionOnly(envelope) => (envelope.to_string(), kind_of(envelope), None),
-        Frame::Raw(text) => (text.clone(), "", None),
-        Frame::LegacyOnly(_) => return Ok(()),
-    };
-    if text.len() > FRAME_LIMIT {
-        return Err(End::close(1013, "frame_too_large"));
-    }
-    link.send(Outgoing { text: &text, kind, tool, replayed }).await
-}
-
-fn kind_of(envelope: &Json) -> &str {
-    envelope.text("type").unwrap_or_default()
 }
