@@ -1,7 +1,7 @@
 // Connections that break while the agent works: every call still runs exactly once.
 import assert from "node:assert/strict";
 import { Proxy } from "./support/proxy.mjs";
-import { call, calls, finish, say, unique } from "./support/steps.mjs";
+import { call, calls, finish, object, say, unique } from "./support/steps.mjs";
 import { on } from "./support/suite.mjs";
 
 const describe = (name, handler = "echo") => ({ name, description: `Does ${name}.`, handler });
@@ -150,6 +150,25 @@ on(["mock", "legacy", "real"], (scenario) => {
 });
 
 on(["real"], (scenario) => {
+  scenario(
+    "a frame that the session socket refuses to carry is fetched past it",
+    async ({ server, lab }) => {
+      const [big, small] = [unique("big"), unique("small")];
+      const talk = await lab.start(server, {
+        tools: [{ ...describe(big), inputSchema: object({ item: { type: "string" } }) }, describe(small)],
+        // Three times in its event, the argument makes a frame of more than 4 MiB.
+        steps: [call(big, { item: "x".repeat(1_700_000) }), call(small), finish("ok")],
+      });
+      await talk.send("go");
+      const end = await talk.until("call", { tool: small, state: "settled" });
+      assert.equal((await talk.idle()).status, "finished");
+      assert.deepEqual((await talk.runs()).map(({ tool }) => tool), [big, small]);
+      const attempts = (await talk.tape()).filter(({ n, topic, value }) => n < end.n && topic === "connection" && value.state === "lost");
+      assert.ok(attempts.length < 5, `${attempts.length} lost connections`);
+    },
+    "after close code 1013 frame_too_large the same cursor is asked for again, for ever",
+  );
+
   scenario("a server that restarts is found again, and the run goes on when it is asked to", async ({ server, lab }) => {
     const [one, two, hold] = [unique("one"), unique("two"), unique("hold")];
     const talk = await lab.start(server, {

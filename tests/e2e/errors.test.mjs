@@ -85,6 +85,17 @@ on(["mock", "legacy", "real"], (scenario) => {
     await refusal(lab.attach(server, UNKNOWN, { url }), { code: "unreachable", retryable: true });
   });
 
+  scenario("a conversation that is deleted meanwhile is not_found, and nothing hangs", async ({ server, lab }) => {
+    const talk = await lab.start(server, { steps: [say("fine")] });
+    await talk.turn();
+    await server.rest("DELETE", `/api/conversations/${talk.id}`);
+    await refusal(talk.send("more"), { code: "not_found" });
+    await refusal(talk.history(), { code: "not_found" });
+    await talk.idle();
+    await talk.close();
+    await refusal(lab.attach(server, talk.id), { code: "not_found" });
+  });
+
   scenario("whoever gives up waiting gets the signal's reason, and the conversation stays usable", async ({ server, lab }) => {
     const [hold, open] = [unique("hold"), unique("open")];
     const talk = await lab.start(server, { tools: [describe(open)], steps: [call(open, {}, { hold }), finish("ok")] });
@@ -155,6 +166,21 @@ on(["mock", "legacy"], (scenario) => {
     await talk.until("error", { code: "unauthorized" });
     await talk.until("connection", { state: "closed" });
     await refusal(talk.send("more"), { code: "closed" });
+  });
+
+  scenario("a start that is given up while it goes on leaves no socket behind", async ({ server, lab }) => {
+    // The second start is answered after the first would have been.
+    const late = { fault: "http_delay", method: "POST", path: "/api/conversations" };
+    await server.faults([{ ...late, ms: 500 }, { ...late, ms: 800 }]);
+    const signal = unique("signal");
+    const starting = assert.rejects(lab.start(server, { signal }), { message: "the test gave up" });
+    await lab.sent("/api/conversations");
+    await lab.abort(signal);
+    await starting;
+    const talk = await lab.start(server, { steps: [say("fine")] });
+    assert.equal((await talk.turn()).status, "finished");
+    assert.equal(lab.sockets.length, 1);
+    assert.deepEqual((await server.fired()).map(({ fired }) => fired), [1, 1]);
   });
 
   scenario("a server that is too old is unsupported", async ({ lab, onEnd }) => {

@@ -188,13 +188,28 @@ on(["mock", "legacy"], (scenario) => {
 });
 
 on(["legacy"], (scenario) => {
-  scenario("live frames that overtake the replay are put in their place", async (scene) => {
-    const { talk, open } = await disturbed(scene, (tool) => [
-      { fault: "drop_socket", after: { kind: "ActionEvent", tool } },
-      { fault: "live_before_replay", frames: 2 },
+  scenario("live frames that come while the log is being read are put in their place", async (scene) => {
+    const { server, lab } = scene;
+    const [open, hold] = [unique("open"), unique("hold")];
+    const talk = await lab.start(server, {
+      tools: [describe(open)],
+      steps: [call(open, { path: "1" }), call(open, { path: "2" }, { hold }), say("done")],
+    });
+    await server.faults([
+      { fault: "drop_socket", after: { kind: "ObservationEvent", tool: open } },
+      { fault: "http_delay", method: "GET", path: "/events/search", ms: 800 },
     ]);
-    await allWentWell(talk);
-    assert.equal((await talk.runs(open)).length, 2);
+    await talk.send("go");
+    const lost = await talk.until("connection", { state: "lost" });
+    await talk.until("connection", { state: "connected" }, { after: lost.n });
+    await server.release(hold);
+    assert.equal((await talk.idle()).status, "finished");
+    await fired(server, [1, 1]);
+    assert.deepEqual((await talk.runs()).map(({ args }) => args.path), ["1", "2"]);
+    const ids = (await talk.heard("event")).filter(({ key }) => key !== "full_state").map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length);
+    const log = (await talk.history()).events.map(({ id }) => id);
+    assert.deepEqual(ids, log, "in the order of the log, and whole");
   });
 
   scenario("an event that REST does not know yet is delivered once", async (scene) => {
@@ -203,6 +218,7 @@ on(["legacy"], (scenario) => {
       { fault: "drop_socket", after: { kind: "ActionEvent", tool } },
     ]);
     await allWentWell(talk);
+    await fired(scene.server, [1, 1]);
   });
 });
 

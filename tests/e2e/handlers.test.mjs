@@ -118,6 +118,34 @@ on(["mock", "legacy", "real"], (scenario) => {
     assert.equal(value.eventId, (await talk.runs())[0]?.callId);
   });
 
+  for (const topic of ["event", "call", "status", "message"]) {
+    scenario(`a listener of "${topic}" may close the conversation in the middle of an event`, async ({ server, lab }) => {
+      const open = unique("open");
+      const tools = [describe(open)];
+      const talk = await lab.start(server, { tools, steps: [call(open), finish("ok")] });
+      const other = await lab.start(server, { tools, steps: [call(open), finish("ok")] });
+      await lab.run("onNext", "talk-1", topic, "close");
+      const sent = talk.send("go").catch(({ code }) => assert.equal(code, "closed"));
+      await talk.until("connection", { state: "closed" });
+      await sent;
+      assert.deepEqual(await lab.run("inside", "talk-1"), { value: null });
+      await assert.rejects(talk.idle(), { code: "closed" });
+      assert.equal((await other.turn()).status, "finished", "the other conversation");
+    });
+
+    scenario(`a listener of "${topic}" may send a message in the middle of an event`, async ({ server, lab }) => {
+      const [open, hold] = [unique("open"), unique("hold")];
+      const talk = await lab.start(server, { tools: [describe(open)], steps: [call(open), say("ok", { hold })] });
+      await lab.run("onNext", "talk-1", topic, "send");
+      await talk.send("go");
+      await talk.until("message", { text: "said by a listener" });
+      assert.deepEqual(await lab.run("inside", "talk-1"), { value: null });
+      await server.release(hold);
+      assert.equal((await talk.idle()).status, "finished");
+      assert.equal((await talk.runs()).length, 1);
+    });
+  }
+
   scenario("listeners that throw stop nothing", async ({ server, lab }) => {
     const open = unique("open");
     const talk = await lab.start(server, { tools: [describe(open)], steps: [call(open), finish("ok")] });

@@ -222,6 +222,18 @@ globalThis.lab = {
     return { status, tools, openCalls };
   },
 
+  /** At the next event of the topic its listener does this, in the middle of the delivery. */
+  onNext(name, topic, what) {
+    const { conversation } = talks.get(name);
+    const stop = conversation.on(topic, () => {
+      stop();
+      // Not in `attempt`, which begins in a later task.
+      const promise = what === "send" ? conversation.send("said by a listener", { run: false }) : conversation[what]();
+      talks.get(name).inside = attempt(() => promise);
+    });
+  },
+  inside: (name) => talks.get(name).inside,
+
   throwOn: (name, topic) => {
     talks.get(name).conversation.on(topic, () => {
       throw new Error("a listener's own");

@@ -126,8 +126,14 @@ export class Lab {
   }
 
   /** Waits until this file of the package is requested. @param {string} name */
-  async requested(name) {
-    if (this.requestsOf(name) === 0) await this.#page.waitForRequest((request) => request.url().endsWith(`/pkg/${name}`));
+  requested(name) {
+    return this.sent(`/pkg/${name}`);
+  }
+
+  /** Waits until a URL with these words is requested. @param {string} words */
+  async sent(words) {
+    const found = (url) => url.includes(words);
+    if (!this.urls.some(found)) await this.#page.waitForRequest((request) => found(request.url()));
   }
 
   /** Lets requests for this file of the package fail, or not any more. @param {string} name @param {boolean} blocked */

@@ -32,6 +32,8 @@ export class Child {
     this.#child = spawn(program, options, { stdio: ["ignore", log, log] });
     closeSync(log);
     running.add(this.#child);
+    // Tests end when they are through, even if a server was forgotten.
+    this.#child.unref();
     this.#ended = new Promise((resolve) => {
       this.#child.once("error", resolve);
       this.#child.once("exit", (code, signal) => resolve(new Error(`it ended: ${signal ?? code}`)));

@@ -170,10 +170,12 @@ async function startReal(target) {
   const launch = () => new Child("agent-server", agentServer, options);
   const server = launch();
   const url = `http://127.0.0.1:${port}`;
-  const [llmPort] = await Promise.all([
-    model.until("the scripted model", () => readFileSync(portFile, "utf8")),
-    ready(server, url),
-  ]);
+  const starting = Promise.all([model.until("the scripted model", () => readFileSync(portFile, "utf8")), ready(server, url)]);
+  const [llmPort] = await starting.catch(async (error) => {
+    await Promise.all([model.stop(), server.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  });
   const llm = `http://127.0.0.1:${llmPort}`;
   return new AgentServer({ target, url, llm, control: llm, children: [server, model], folder, key: KEY, launch });
 }
