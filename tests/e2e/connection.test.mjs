@@ -150,24 +150,20 @@ on(["mock", "legacy", "real"], (scenario) => {
 });
 
 on(["real"], (scenario) => {
-  scenario(
-    "a frame that the session socket refuses to carry is fetched past it",
-    async ({ server, lab }) => {
-      const [big, small] = [unique("big"), unique("small")];
-      const talk = await lab.start(server, {
-        tools: [{ ...describe(big), inputSchema: object({ item: { type: "string" } }) }, describe(small)],
-        // Three times in its event, the argument makes a frame of more than 4 MiB.
-        steps: [call(big, { item: "x".repeat(1_700_000) }), call(small), finish("ok")],
-      });
-      await talk.send("go");
-      const end = await talk.until("call", { tool: small, state: "settled" });
-      assert.equal((await talk.idle()).status, "finished");
-      assert.deepEqual((await talk.runs()).map(({ tool }) => tool), [big, small]);
-      const attempts = (await talk.tape()).filter(({ n, topic, value }) => n < end.n && topic === "connection" && value.state === "lost");
-      assert.ok(attempts.length < 5, `${attempts.length} lost connections`);
-    },
-    "after close code 1013 frame_too_large the same cursor is asked for again, for ever",
-  );
+  scenario("a frame that the session socket refuses to carry is read in the log", async ({ server, lab }) => {
+    const [big, small] = [unique("big"), unique("small")];
+    const talk = await lab.start(server, {
+      tools: [{ ...describe(big), inputSchema: object({ item: { type: "string" } }) }, describe(small)],
+      // Three times in its event, the argument makes a frame of more than 4 MiB.
+      steps: [call(big, { item: "x".repeat(1_700_000) }), call(small), finish("ok")],
+    });
+    await talk.send("go");
+    const end = await talk.until("call", { tool: small, state: "settled" });
+    assert.equal((await talk.idle()).status, "finished");
+    assert.deepEqual((await talk.runs()).map(({ tool }) => tool), [big, small]);
+    const attempts = (await talk.tape()).filter(({ n, topic, value }) => n < end.n && topic === "connection" && value.state === "lost");
+    assert.ok(attempts.length < 5, `${attempts.length} lost connections`);
+  });
 
   scenario("a server that restarts is found again, and the run goes on when it is asked to", async ({ server, lab }) => {
     const [one, two, hold] = [unique("one"), unique("two"), unique("hold")];

@@ -143,3 +143,66 @@ fn no_event_and_no_error_carries_the_key() {
     assert!(stage.events.iter().all(|(_, value)| !value.to_string().contains("canary")));
     assert!(stage.settled.values().all(|result| !format!("{result:?}").contains("canary")));
 }
+
+/// An event that is too large for the session socket is in the log only.
+fn refuse_a_large_frame(stage: &mut Stage) {
+    let socket = stage.socket();
+    stage.input(Input::Wire(Wire::Closed { socket, code: 1013, reason: "frame_too_large".into() }));
+    stage.wait();
+    assert!(!stage.sockets.last().unwrap().1.contains("after_seq"), "the replay would be refused again");
+    stage.connect();
+}
+
+#[test]
+fn what_the_session_socket_refuses_to_carry_is_read_in_the_log() {
+    let mut stage = Stage::ready(vec![tool("t", ANY)]);
+    stage.durable(0, &action("a", "t", "{}"));
+    refuse_a_large_frame(&mut stage);
+    stage.frame(r#"{"type":"sync","through_seq":2}"#);
+    stage.durable(3, &ack("large"));
+    assert_eq!(stage.runs, [], "live events wait for the log");
+    let (_, request) = stage.take("/events/search").unwrap();
+    assert!(request.url.ends_with("page_id=a"), "{}", request.url);
+    stage.lose_socket(1006);
+    stage.wait();
+    stage.connect();
+    stage.frame(r#"{"type":"sync","through_seq":3}"#);
+    let items = [action("a", "t", "{}"), ack("a"), action("large", "t", "{}"), ack("large")].join(",");
+    stage.answer("/events/search", 200, &format!(r#"{{"items":[{items}],"next_page_id":null}}"#));
+    let order: Vec<_> = stage.runs.iter().map(|run| run.call.as_str()).collect();
+    assert_eq!(order, ["a", "large"]);
+    stage.lose_socket(1006);
+    stage.wait();
+    assert!(stage.sockets.last().unwrap().1.ends_with("?after_seq=3"), "the socket can replay again");
+}
+
+#[test]
+fn a_large_frame_right_after_joining_is_found_behind_the_history() {
+    let mut stage = Stage::with(
+        pagehand::protocol::openhands::Opening::Attach { id: crate::stage::ID.into() },
+        vec![tool("t", ANY)],
+    );
+    stage.command(Command::Open);
+    stage.open("1.58.2", 200, "[]");
+    stage.frame(r#"{"type":"sync","through_seq":1}"#);
+    refuse_a_large_frame(&mut stage);
+    stage.frame(r#"{"type":"sync","through_seq":3}"#);
+    let items = [action("old", "t", "{}"), ack("old"), action("large", "t", "{}"), ack("large")].join(",");
+    stage.answer("/events/search", 200, &format!(r#"{{"items":[{items}],"next_page_id":null}}"#));
+    let order: Vec<_> = stage.runs.iter().map(|run| run.call.as_str()).collect();
+    assert_eq!(order, ["large"]);
+}
+
+#[test]
+fn a_socket_that_only_greets_is_tried_less_and_less_often() {
+    let mut stage = Stage::ready(vec![]);
+    stage.durable(0, r#"{"id":"a","kind":"PauseEvent"}"#);
+    let began = stage.now;
+    for _ in 0..20 {
+        stage.lose_socket(1006);
+        stage.wait();
+        stage.connect();
+        stage.frame(r#"{"type":"sync","from_seq":0,"through_seq":1}"#);
+    }
+    assert!(stage.now.0 - began.0 > 100_000, "{} ms for 20 attempts", stage.now.0 - began.0);
+}

@@ -48,9 +48,13 @@ impl Link {
         self.socket == Some(socket)
     }
 
-    /// A frame came: the connection is of use.
+    /// A frame came.
     pub(super) fn heard(&mut self) {
         self.proven = true;
+    }
+
+    /// The connection is of use, which a first frame alone does not show.
+    pub(super) fn useful(&mut self) {
         self.backoff.reset();
     }
 

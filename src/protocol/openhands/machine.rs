@@ -174,6 +174,9 @@ impl OpenHands {
         self.link.heard();
         let Some(stream) = &mut self.stream else { return };
         let next = stream.frame(text, out);
+        if stream.is_caught_up() {
+            self.link.useful();
+        }
         self.follow(next, socket, out);
     }
 
@@ -264,6 +267,9 @@ impl Protocol for OpenHands {
             Wire::Opened { socket } => self.socket_opened(socket, out),
             Wire::Frame { socket, text } => self.frame(socket, text, out),
             Wire::Closed { socket, code, reason } => {
+                if let Some(stream) = self.stream.as_mut().filter(|_| self.link.is_current(socket)) {
+                    stream.closed(&reason);
+                }
                 let closed = self.link.closed(socket, code, &reason, now);
                 Self::lost(closed, code, reason, out);
             }

@@ -38,6 +38,8 @@ impl Reader {
 
     fn meanings(&mut self, id: Option<&str>, kind: Kind) -> Vec<Meaning> {
         match kind {
+            // Without a role there is no message in it.
+            Kind::Message { role, .. } if role.is_empty() => Vec::new(),
             Kind::Message { source, role, text } => vec![Meaning::Message { role, source, text }],
             Kind::Action(action) => self.action(id, action),
             // The server's own word that the client may act. Deployments change its text, never its kind.

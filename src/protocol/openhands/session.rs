@@ -50,6 +50,13 @@ pub(super) struct Sync {
     through: Option<i64>,
 }
 
+impl Sync {
+    /// How many events the log has, unless it has gaps.
+    pub(super) fn events(&self) -> usize {
+        self.through.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last.saturating_add(1))
+    }
+}
+
 impl<'a> Frame<'a> {
     /// Reads a frame; `None` when it is no envelope.
     pub(super) fn read(text: &'a str) -> Option<Self> {

@@ -3,21 +3,26 @@
 use crate::error::Error;
 use crate::protocol::{NoticeCode, Outlet, Page, Signal};
 
-use super::legacy::{Legacy, Step};
 use super::meaning::{Reader, Reading, server_error};
-use super::session::{Cursor, Frame};
+use super::reconciliation::{Reconciliation, Step};
+use super::session::{Cursor, Frame, Sync};
 use super::version::Socket;
+
+/// The server's reason for closing a session socket (1013) whose next frame would be over 4 MiB. With the same cursor it
+/// would do so for ever.
+const TOO_LARGE: &str = "frame_too_large";
 
 /// The events of one conversation, in their order, over reconnections.
 pub(super) struct Stream {
-    kind: Kind,
+    socket: Socket,
+    /// Our place in the replay of the session socket.
+    cursor: Cursor,
+    /// Our place in the log.
+    log: Reconciliation,
+    /// Whether this connection catches up by reading the log instead of by replay.
+    reads_log: bool,
     pub(super) reader: Reader,
     caught_up: bool,
-}
-
-enum Kind {
-    Session(Cursor),
-    Legacy(Legacy),
 }
 
 /// What must follow a frame.
@@ -32,46 +37,56 @@ pub(super) enum Next {
 impl Stream {
     /// Of a conversation that is new, or of one that is joined.
     pub(super) fn new(socket: Socket, created: bool) -> Self {
-        let kind = match socket {
-            Socket::Session if created => Kind::Session(Cursor::from_the_start()),
-            Socket::Session => Kind::Session(Cursor::default()),
-            Socket::Legacy => Kind::Legacy(Legacy::new(created)),
-        };
-        Self { kind, reader: Reader::default(), caught_up: false }
+        Self {
+            socket,
+            cursor: if created { Cursor::from_the_start() } else { Cursor::default() },
+            log: Reconciliation::new(created),
+            reads_log: socket == Socket::Legacy,
+            reader: Reader::default(),
+            caught_up: false,
+        }
     }
 
     /// The route and the query of the next socket.
     pub(super) fn address(&self) -> (&'static str, String) {
-        match &self.kind {
-            Kind::Session(cursor) => ("session", cursor.query()),
-            Kind::Legacy(_) => ("events", String::new()),
+        match self.socket {
+            Socket::Session if self.reads_log => ("session", String::new()),
+            Socket::Session => ("session", self.cursor.query()),
+            Socket::Legacy => ("events", String::new()),
         }
     }
 
     /// A new socket is being opened.
     pub(super) fn connecting(&mut self) {
         self.caught_up = false;
-        if let Kind::Legacy(legacy) = &mut self.kind {
-            legacy.connected();
-        }
+        self.log.connecting();
+    }
+
+    /// The socket was closed, for this reason.
+    pub(super) fn closed(&mut self, reason: &str) {
+        self.reads_log |= reason == TOO_LARGE;
+    }
+
+    /// Whether nothing is missing.
+    pub(super) fn is_caught_up(&self) -> bool {
+        self.caught_up
     }
 
     /// A frame came.
     pub(super) fn frame(&mut self, text: String, out: &mut Outlet) -> Next {
-        let step = match &mut self.kind {
-            Kind::Session(_) => return self.session_frame(&text, out),
-            Kind::Legacy(legacy) => legacy.frame(text),
-        };
-        self.legacy_step(step, out)
+        if self.socket == Socket::Session {
+            return self.session_frame(&text, out);
+        }
+        // The first frame of any kind is the proof of the subscription.
+        let page = self.log.is_quiet().then(|| self.log.subscribed());
+        let next = self.event_in_order(text, out);
+        page.map_or(next, Next::Ask)
     }
 
     /// A page that was asked for came.
     pub(super) fn page(&mut self, body: &str, out: &mut Outlet) -> Result<Next, Error> {
-        let step = match &mut self.kind {
-            Kind::Session(_) => Step::Wait,
-            Kind::Legacy(legacy) => legacy.page(body)?,
-        };
-        Ok(self.legacy_step(step, out))
+        let step = self.log.page(body)?;
+        Ok(self.step(step, out))
     }
 
     /// An event by itself, whose place in the log does not matter.
@@ -82,7 +97,13 @@ impl Stream {
         }
     }
 
-    fn legacy_step(&mut self, step: Step, out: &mut Outlet) -> Next {
+    /// An event of the socket, which waits while the log is being read.
+    fn event_in_order(&mut self, text: String, out: &mut Outlet) -> Next {
+        let step = self.log.event(text);
+        self.step(step, out)
+    }
+
+    fn step(&mut self, step: Step, out: &mut Outlet) -> Next {
         match step {
             Step::Wait => Next::Nothing,
             Step::Ask(page) => Next::Ask(page),
@@ -97,6 +118,7 @@ impl Stream {
                 for text in events {
                     self.logged_event(&text, out);
                 }
+                self.reads_log = self.socket == Socket::Legacy;
                 self.caught_up = true;
                 Next::CaughtUp
             }
@@ -107,28 +129,25 @@ impl Stream {
         let Some(reading) = self.reader.read(text) else {
             return notice(out, NoticeCode::MalformedFrame, "a frame is no JSON object");
         };
-        if let (true, Kind::Legacy(legacy), Some(id)) = (reading.logged, &mut self.kind, &reading.delivery.id) {
-            legacy.delivered(id);
+        if let (true, Some(id)) = (reading.logged, &reading.delivery.id) {
+            self.log.delivered(id);
         }
         deliver(reading, out);
     }
 
     fn session_frame(&mut self, text: &str, out: &mut Outlet) -> Next {
-        let Kind::Session(cursor) = &mut self.kind else { return Next::Nothing };
         match Frame::read(text) {
             None => notice(out, NoticeCode::MalformedFrame, "a frame is no envelope"),
-            Some(Frame::Sync(sync)) => {
-                if cursor.synced(&sync).is_err() {
-                    notice(out, NoticeCode::LogRewound, "the server's log is shorter than what was seen of it");
-                }
-            }
+            Some(Frame::Sync(sync)) => return self.synced(&sync, out),
             Some(Frame::Durable { seq, event }) => {
                 if let Some(seq) = seq {
-                    cursor.advance(seq);
+                    self.cursor.advance(seq);
                 }
-                self.event(event.get(), out);
+                self.event_in_order(event.get().to_owned(), out);
             }
-            Some(Frame::Transient { event }) => self.event(event.get(), out),
+            Some(Frame::Transient { event }) => {
+                self.event_in_order(event.get().to_owned(), out);
+            }
             Some(Frame::Delta { item, reasoning, content }) => out.say(Signal::Delta { item, reasoning, content }),
             Some(Frame::Aborted { item, reason }) => {
                 let message = [item.as_deref().unwrap_or("a text"), " ends unfinished: ", &reason].concat();
@@ -138,13 +157,24 @@ impl Stream {
             Some(Frame::Started) => {}
             Some(Frame::Unknown(kind)) => notice(out, NoticeCode::UnknownFrame, &kind),
         }
-        match &self.kind {
-            Kind::Session(cursor) if cursor.is_caught_up() && !self.caught_up => {
-                self.caught_up = true;
-                Next::CaughtUp
-            }
-            _ => Next::Nothing,
+        self.replayed()
+    }
+
+    fn synced(&mut self, sync: &Sync, out: &mut Outlet) -> Next {
+        if self.cursor.synced(sync).is_err() {
+            notice(out, NoticeCode::LogRewound, "the server's log is shorter than what was seen of it");
         }
+        self.log.begin_after(sync.events());
+        if self.reads_log { Next::Ask(self.log.subscribed()) } else { self.replayed() }
+    }
+
+    /// Whether the replay has just come to its end.
+    fn replayed(&mut self) -> Next {
+        if self.reads_log || self.caught_up || !self.cursor.is_caught_up() {
+            return Next::Nothing;
+        }
+        self.caught_up = true;
+        Next::CaughtUp
     }
 }
 

@@ -22,7 +22,7 @@ let browser;
 /**
  * Runs the same scenarios against each of these servers. Each is started once.
  * @param {(keyof typeof TARGETS)[]} names
- * @param {(scenario: (name: string, play: (scene: Scene) => Promise<void>, todo?: string) => void) => void} define `todo` says why it fails still
+ * @param {(scenario: (name: string, play: (scene: Scene) => Promise<void>) => void) => void} define
  * @param {{ options?: string[], key?: string, path?: string }} [more] `path` is of the page
  */
 export function on(names, define, more) {
@@ -38,7 +38,7 @@ export function on(names, define, more) {
       let server;
       before(async () => void (server = await starting), { timeout: TIMEOUT });
       after(() => server?.stop());
-      define((title, play, todo) => test(title, { timeout: TIMEOUT, todo }, () => playScene(server, play, more?.path)));
+      define((title, play) => test(title, { timeout: TIMEOUT }, () => playScene(server, play, more?.path)));
     });
   }
 }

@@ -1,8 +1,8 @@
-//! The legacy socket (before 1.45): bare events without numbers, so that each connection is reconciled with the log.
+//! Reading on in the log where a socket cannot: the legacy socket has no numbers, and the session socket refuses to replay
+//! what is too large for it.
 //!
-//! The first frame of any kind proves that the server has subscribed us. From then on live frames wait while the log is read
-//! from the last event that we know; then the log comes first, and the frames that waited after it. An event may be in both:
-//! the house delivers an id once.
+//! Once the server has subscribed us, live events wait while the log is read from the last event that we know; then the log
+//! comes first, and the events that waited after it. An event may be in both: the house delivers an id once.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -17,16 +17,16 @@ use super::object::Object;
 const REMEMBERED: usize = 256;
 const PAGE: u32 = 100;
 
-pub(super) struct Legacy {
+pub(super) struct Reconciliation {
     state: State,
     /// The latest events of the log, in its order.
     recent: VecDeque<String>,
-    /// Whether everything in the log is ours, from its start.
-    whole: bool,
+    /// How many events at the start of the log are not ours, if that is known.
+    history: Option<usize>,
 }
 
 enum State {
-    /// The server has not spoken.
+    /// The server has not subscribed us.
     Quiet,
     /// A joined conversation: what is in the log by now is not ours.
     Boundary {
@@ -40,7 +40,7 @@ enum State {
     Live,
 }
 
-/// What comes of a frame or an answer.
+/// What comes of an event or a page.
 pub(super) enum Step {
     /// Nothing yet.
     Wait,
@@ -52,15 +52,25 @@ pub(super) enum Step {
     CaughtUp { events: Vec<String>, rewound: bool },
 }
 
-impl Legacy {
-    /// Whether the conversation is new, so that everything in its log is ours.
+impl Reconciliation {
+    /// Of a conversation that is new, so that everything in its log is ours, or of one that is joined.
     pub(super) fn new(created: bool) -> Self {
-        Self { state: State::Quiet, recent: VecDeque::new(), whole: created }
+        Self { state: State::Quiet, recent: VecDeque::new(), history: created.then_some(0) }
+    }
+
+    /// So many events at the start of the log are not ours.
+    pub(super) fn begin_after(&mut self, events: usize) {
+        self.history.get_or_insert(events);
     }
 
     /// A new socket.
-    pub(super) fn connected(&mut self) {
+    pub(super) fn connecting(&mut self) {
         self.state = State::Quiet;
+    }
+
+    /// Whether the server has not subscribed us yet.
+    pub(super) fn is_quiet(&self) -> bool {
+        matches!(self.state, State::Quiet)
     }
 
     /// An event of the log was delivered.
@@ -74,22 +84,23 @@ impl Legacy {
         }
     }
 
-    /// A frame came.
-    pub(super) fn frame(&mut self, text: String) -> Step {
+    /// The server has subscribed us: what comes from now on waits until the log has been read. The page to begin with.
+    pub(super) fn subscribed(&mut self) -> Page {
+        if self.recent.is_empty() && self.history.is_none() {
+            self.state = State::Boundary { waiting: Vec::new() };
+            return Page { limit: 1, newest_first: true, page: None };
+        }
+        self.state = State::Reading { waiting: Vec::new(), log: Vec::new() };
+        Page { limit: PAGE, newest_first: false, page: self.recent.back().cloned() }
+    }
+
+    /// An event came over the socket.
+    pub(super) fn event(&mut self, text: String) -> Step {
         match &mut self.state {
-            State::Live => Step::Event(text),
+            State::Quiet | State::Live => Step::Event(text),
             State::Boundary { waiting } | State::Reading { waiting, .. } => {
                 waiting.push(text);
                 Step::Wait
-            }
-            State::Quiet => {
-                let waiting = vec![text];
-                if self.recent.is_empty() && !self.whole {
-                    self.state = State::Boundary { waiting };
-                    return Step::Ask(Page { limit: 1, newest_first: true, page: None });
-                }
-                self.state = State::Reading { waiting, log: Vec::new() };
-                Step::Ask(Page { limit: PAGE, newest_first: false, page: self.recent.back().cloned() })
             }
         }
     }
@@ -105,7 +116,7 @@ impl Legacy {
                 let events = mem::take(waiting);
                 match items.first().and_then(|item| Event::read(item.get())).and_then(|event| event.id) {
                     Some(id) => self.delivered(&id),
-                    None => self.whole = true,
+                    None => self.history = Some(0),
                 }
                 self.state = State::Live;
                 Ok(Step::CaughtUp { events, rewound: false })
@@ -127,16 +138,19 @@ impl Legacy {
     /// Drops what lies before our place in the log. Whether the log has lost its last known event: an unknown page id reads
     /// from the start, and then our place is behind the latest event that we know.
     fn drop_known(&self, log: &mut Vec<String>) -> bool {
-        let Some(last) = self.recent.back() else { return false };
+        let history = self.history.unwrap_or_default().min(log.len());
+        let Some(last) = self.recent.back() else {
+            log.drain(..history);
+            return false;
+        };
         let id = |text: &String| Event::read(text).and_then(|event| event.id);
         let first_is_last = log.first().and_then(id).is_some_and(|first| first == *last);
-        let place = log.iter().rposition(|text| id(text).is_some_and(|id| self.recent.contains(&id)));
-        match place {
+        match log.iter().rposition(|text| id(text).is_some_and(|id| self.recent.contains(&id))) {
             Some(place) => {
                 log.drain(..=place);
             }
             // Nothing of the log is known: it is another one. Unless all of it is ours, none of it is.
-            None if !self.whole => log.clear(),
+            None if self.history != Some(0) => log.clear(),
             None => {}
         }
         !first_is_last
@@ -168,54 +182,67 @@ mod tests {
 
     #[test]
     fn the_log_comes_before_the_frames_that_waited() {
-        let mut legacy = Legacy::new(true);
-        assert_eq!(asks(legacy.frame(event("live"))).page, None);
-        assert!(matches!(legacy.frame(event("live2")), Step::Wait));
-        assert_eq!(asks(legacy.page(&page(&["a", "b"], Some("c"))).unwrap()).page.as_deref(), Some("c"));
-        let (order, rewound) = ids(legacy.page(&page(&["c"], None)).unwrap());
+        let mut log = Reconciliation::new(true);
+        assert_eq!(log.subscribed().page, None);
+        assert!(matches!(log.event(event("live")), Step::Wait));
+        assert!(matches!(log.event(event("live2")), Step::Wait));
+        assert_eq!(asks(log.page(&page(&["a", "b"], Some("c"))).unwrap()).page.as_deref(), Some("c"));
+        let (order, rewound) = ids(log.page(&page(&["c"], None)).unwrap());
         assert_eq!((order.join(" ").as_str(), rewound), ("a b c live live2", false));
-        assert!(matches!(legacy.frame(event("d")), Step::Event(_)));
+        assert!(matches!(log.event(event("d")), Step::Event(_)));
     }
 
     #[test]
     fn a_reconnection_reads_on_from_the_last_known_event() {
-        let mut legacy = Legacy::new(true);
-        legacy.delivered("a");
-        legacy.delivered("b");
-        legacy.connected();
-        assert_eq!(asks(legacy.frame(event("x"))).page.as_deref(), Some("b"));
-        assert_eq!(ids(legacy.page(&page(&["b", "c"], None)).unwrap()), (vec!["c".into(), "x".into()], false));
+        let mut log = Reconciliation::new(true);
+        log.delivered("a");
+        log.delivered("b");
+        log.connecting();
+        assert_eq!(log.subscribed().page.as_deref(), Some("b"));
+        log.event(event("x"));
+        assert_eq!(ids(log.page(&page(&["b", "c"], None)).unwrap()), (vec!["c".into(), "x".into()], false));
     }
 
     #[test]
     fn what_is_in_the_log_when_we_join_is_not_ours() {
-        let mut legacy = Legacy::new(false);
-        let boundary = asks(legacy.frame(event("live")));
-        assert!(boundary.newest_first);
-        assert_eq!(ids(legacy.page(&page(&["old"], None)).unwrap()).0, ["live"]);
-        legacy.delivered("live");
-        legacy.connected();
-        assert_eq!(asks(legacy.frame(event("x"))).page.as_deref(), Some("live"));
+        let mut log = Reconciliation::new(false);
+        assert!(log.subscribed().newest_first);
+        log.event(event("live"));
+        assert_eq!(ids(log.page(&page(&["old"], None)).unwrap()).0, ["live"]);
+        log.delivered("live");
+        log.connecting();
+        assert_eq!(log.subscribed().page.as_deref(), Some("live"));
     }
 
     #[test]
     fn a_log_that_lost_our_place_is_read_from_the_latest_known_event() {
-        let mut legacy = Legacy::new(false);
-        legacy.delivered("b");
-        legacy.delivered("lost");
-        legacy.connected();
-        legacy.frame(event("x"));
-        let (order, rewound) = ids(legacy.page(&page(&["a", "b", "c"], None)).unwrap());
+        let mut log = Reconciliation::new(false);
+        log.delivered("b");
+        log.delivered("lost");
+        log.connecting();
+        log.subscribed();
+        log.event(event("x"));
+        let (order, rewound) = ids(log.page(&page(&["a", "b", "c"], None)).unwrap());
         assert_eq!((order.join(" ").as_str(), rewound), ("c x", true));
     }
 
     #[test]
     fn another_log_is_history() {
-        let mut legacy = Legacy::new(false);
-        legacy.delivered("ours");
-        legacy.connected();
-        legacy.frame(event("x"));
-        let (order, rewound) = ids(legacy.page(&page(&["a", "b"], None)).unwrap());
+        let mut log = Reconciliation::new(false);
+        log.delivered("ours");
+        log.connecting();
+        log.subscribed();
+        log.event(event("x"));
+        let (order, rewound) = ids(log.page(&page(&["a", "b"], None)).unwrap());
         assert_eq!((order.join(" ").as_str(), rewound), ("x", true));
+    }
+
+    #[test]
+    fn a_joined_log_without_a_known_event_is_read_past_its_history() {
+        let mut log = Reconciliation::new(false);
+        log.begin_after(2);
+        assert_eq!(log.subscribed().page, None);
+        let (order, rewound) = ids(log.page(&page(&["old", "older", "ours"], None)).unwrap());
+        assert_eq!((order.join(" ").as_str(), rewound), ("ours", false));
     }
 }
