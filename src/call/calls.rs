@@ -1,6 +1,6 @@
 //! All calls of a conversation and what moves them.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -20,6 +20,8 @@ pub struct Calls {
     open: List<CallId, Call>,
     /// What remains of an ended call is its name, so that it is never taken for a new one.
     ended: HashSet<Rc<str>>,
+    /// Calls that are to start, in the order they were let through: effects of one call may be the ground of the next.
+    line: VecDeque<CallId>,
     checks: List<CheckId, CallId>,
     runs: List<RunId, CallId>,
     next: u32,
@@ -31,6 +33,8 @@ struct Call {
     tool: String,
     arguments: Option<Box<RawValue>>,
     limits: Limits,
+    /// Whether nothing but its place in the line keeps it from starting.
+    ready: bool,
     run: Option<RunId>,
     deadline: Option<Millis>,
     /// What the handler returned, while it is being checked.
@@ -142,7 +146,10 @@ impl Calls {
             (Err(EngineError::Unavailable(message)), _) => {
                 self.fail(&id, FailureCode::SchemaEngineUnavailable, message, out);
             }
-            (Ok(report), None) if report.valid => self.claim(&id, out),
+            (Ok(report), None) if report.valid => {
+                call.ready = true;
+                self.advance(out);
+            }
             (Ok(report), None) => {
                 let outcome = Outcome::InvalidArguments { issues: report.issues };
                 self.settle(&id, "the arguments do not fit the schema", outcome, out);
@@ -259,7 +266,11 @@ impl Calls {
             return self.settle(id, "no handler has this name", outcome, out);
         };
         call.limits = Limits { output: entry.output, timeout: entry.tool.timeout };
-        let Some(schema) = entry.input else { return self.claim(id, out) };
+        self.line.push_back(id.clone());
+        let Some(schema) = entry.input else {
+            call.ready = true;
+            return self.advance(out);
+        };
         call.state = State::Validating;
         let instance = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
         tell(id, &call.tool, State::Validating, "the arguments are checked", None, None, out);
@@ -267,11 +278,16 @@ impl Calls {
         out.push(Action::Check { check, schema, instance });
     }
 
-    fn claim(&mut self, id: &CallId, out: &mut Vec<Action>) {
-        let Some(call) = self.open.get_mut(id) else { return };
-        call.state = State::Claiming;
-        tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
-        out.push(Action::Claim(id.clone()));
+    /// Claims what has come to the front of the line and is ready.
+    fn advance(&mut self, out: &mut Vec<Action>) {
+        while let Some(id) = self.line.front()
+            && let Some(call) = self.open.get_mut(id).filter(|call| call.ready)
+        {
+            call.state = State::Claiming;
+            tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
+            out.push(Action::Claim(id.clone()));
+            self.line.pop_front();
+        }
     }
 
     fn fail(&mut self, id: &CallId, code: FailureCode, message: String, out: &mut Vec<Action>) {
@@ -289,6 +305,10 @@ impl Calls {
         let Some(call) = self.open.take(id) else { return };
         self.ended.insert(id.name());
         tell(id, &call.tool, State::Settled, reason, None, Some(outcome), out);
+        if let Some(place) = self.line.iter().position(|waits| waits == id) {
+            self.line.remove(place);
+            self.advance(out);
+        }
     }
 
     fn number(&mut self) -> u32 {
@@ -300,7 +320,7 @@ impl Calls {
 impl Call {
     fn new(state: State, tool: &str, arguments: Option<Box<RawValue>>) -> Self {
         let limits = Limits::default();
-        Self { state, tool: tool.to_owned(), arguments, limits, run: None, deadline: None, result: None }
+        Self { state, tool: tool.to_owned(), arguments, limits, ready: false, run: None, deadline: None, result: None }
     }
 }
 

@@ -162,6 +162,23 @@ fn arguments_that_the_server_lets_through_are_checked_against_the_whole_schema()
 }
 
 #[test]
+fn handlers_start_in_the_order_the_server_let_the_calls_through() {
+    let mut stage = Stage::ready(vec![tool("checked", LEVEL), tool("free", ANY)]);
+    stage.engine_is_slow = true;
+    let calls = [("a", "checked", r#"{"level":"info"}"#), ("b", "checked", r#"{"level":"zzz"}"#), ("c", "free", "{}")];
+    for (seq, (id, name, arguments)) in (0..).step_by(2).zip(calls) {
+        stage.durable(seq, &action(id, name, arguments));
+        stage.durable(seq + 1, &ack(id));
+    }
+    assert_eq!(stage.runs, [], "the first is still being checked");
+    stage.engine_answers();
+    assert_eq!((stage.outcome("b")["kind"].as_str(), stage.runs.len()), (Some("invalid_arguments"), 0));
+    stage.engine_answers();
+    let order: Vec<_> = stage.runs.iter().map(|run| run.call.as_str()).collect();
+    assert_eq!(order, ["a", "c"]);
+}
+
+#[test]
 fn a_schema_that_is_wrong_is_told_at_once_and_fails_only_its_own_calls() {
     let broken = tool("broken", r#"{"type":"object","properties":{"a":{"type":"strin"}}}"#);
     let mut stage = Stage::ready(vec![broken, tool("t", ANY)]);
