@@ -33,7 +33,7 @@ async function conversations() {
   const setUp = async (t, steps, tools, more = {}) => {
     const mock = await mockServer(t, { play: steps });
     const server = openhands({ url: mock.url, sessionKey: "canary-key" });
-    const start = { workspace: "/tmp/work", agent: agent("play"), tools, stuck_detection: false, ...more };
+    const start = { workspace: "/workspace/project", agent: agent("play"), tools, stuck_detection: false, ...more };
     const conversation = await server.start(start);
     t.after(() => conversation.close());
     return { mock, server, conversation };
@@ -145,7 +145,7 @@ async function conversations() {
     const mock = await mockServer(t, { play: [calling("add", { a: 1, b: 2 }), calling("add", { a: 2, b: 3 }), done] });
     const server = fresh.openhands({ url: mock.url, sessionKey: "canary-key" });
     const sum = { name: "add", description: "Adds", inputSchema: numbers, execute: ({ a, b }) => a + b };
-    const start = { workspace: "/tmp/work", agent: agent("play"), tools: [sum], stuck_detection: false };
+    const start = { workspace: "/workspace/project", agent: agent("play"), tools: [sum], stuck_detection: false };
     const conversation = await server.start(start);
     t.after(() => conversation.close());
     const outcomes = [];
@@ -345,7 +345,7 @@ async function conversations() {
     const mock = await mockServer(t, { play: [done] });
     const server = openhands({ url: mock.url, sessionKey: "canary-key" });
     for (let n = 0; n < 100; n++) {
-      const conversation = await server.start({ workspace: "/tmp/work", agent: agent("play"), tools: [add(() => 1)] });
+      const conversation = await server.start({ workspace: "/workspace/project", agent: agent("play"), tools: [add(() => 1)] });
       await conversation.close();
     }
     const { inhabitants } = await load("load.js");
@@ -375,7 +375,7 @@ async function conversations() {
   test("a trap rejects everything that waits, and the next conversation works", async (t) => {
     t.mock.method(console, "error", () => {});
     const { conversation, server } = await setUp(t, [{ hold: "trap", finish: "done" }], []);
-    const other = await server.start({ workspace: "/tmp/work", agent: agent("play") });
+    const other = await server.start({ workspace: "/workspace/project", agent: agent("play") });
     const errors = record(conversation, "error");
     await conversation.send("go");
     const waiting = rejection(conversation.idle());
@@ -398,7 +398,7 @@ async function conversations() {
     assert.equal((await rejection(conversation.send("x"))).code, "closed");
     assert.equal(console.error.mock.callCount(), 1);
 
-    const next = await server.start({ workspace: "/tmp/work", agent: agent("play") });
+    const next = await server.start({ workspace: "/workspace/project", agent: agent("play") });
     await next.send("go", { run: false });
     await next.close();
   });
