@@ -18,7 +18,7 @@ export const samples = [
   {"callId":"a","reason":"the arguments are checked","state":"validating","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"asked","reason":"waits for approval","state":"waiting","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"taken","reason":"interrupted","state":"withdrawn","tool":"t"} satisfies ConversationEvents["call"],
-  {"closeCode":1006,"reason":"","retryIn":774,"state":"lost"} satisfies ConversationEvents["connection"],
+  {"closeCode":1006,"reason":"the socket broke or was closed","retryIn":774,"state":"lost"} satisfies ConversationEvents["connection"],
   {"code":"closed","reason":"closed by the app","state":"closed"} satisfies ConversationEvents["connection"],
   {"reason":"the socket is open","state":"connected"} satisfies ConversationEvents["connection"],
   {"reason":"opening","state":"connecting"} satisfies ConversationEvents["connection"],

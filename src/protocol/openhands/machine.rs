@@ -210,6 +210,7 @@ impl OpenHands {
         match closed {
             Closed::Stale => {}
             Closed::Retry(delay) => {
+                let reason = if reason.is_empty() { "the socket broke or was closed".into() } else { reason };
                 out.say(Signal::Connection(Connection::Lost { reason, close_code, retry_in: delay.0 }));
             }
             Closed::Fatal(error) => out.say(Signal::Ended(error)),
