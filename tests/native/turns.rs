@@ -95,6 +95,14 @@ fn run_takes_running_already_for_success() {
 }
 
 #[test]
+fn a_message_that_was_not_taken_is_not_taken_for_sent() {
+    let mut stage = Stage::ready(vec![]);
+    let send = stage.send("hi");
+    stage.answer("/events", 409, r#"{"detail":"Conversation already running. Wait for completion or pause first."}"#);
+    assert_eq!(stage.error(send), "already_running");
+}
+
+#[test]
 fn a_silent_turn_is_asked_about_and_ends_when_half_a_minute_confirms_it() {
     let mut stage = Stage::ready(vec![]);
     stage.send("hi");

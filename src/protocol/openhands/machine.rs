@@ -50,7 +50,8 @@ enum Purpose {
     Open,
     /// A page of the log for the stream on this socket.
     Log(SocketId),
-    Plain(CommandId),
+    Say(CommandId),
+    Run(CommandId),
     History(CommandId),
     Poll(CommandId),
     Call {
@@ -93,7 +94,8 @@ impl OpenHands {
             Purpose::Open => self.opened(result, out),
             Purpose::Log(socket) if self.link.is_current(socket) => self.log_read(result, now, out),
             Purpose::Log(_) => {}
-            Purpose::Plain(command) => {
+            Purpose::Say(command) => out.say(Signal::Done { command, result: result.map(|_| "null".to_owned()) }),
+            Purpose::Run(command) => {
                 let result = match result {
                     // The agent runs already: what was asked for is so.
                     Ok(_) | Err(Error::AlreadyRunning) => Ok("null".to_owned()),
@@ -280,9 +282,9 @@ impl Protocol for OpenHands {
     fn command(&mut self, id: CommandId, command: Command, _now: Millis, out: &mut Outlet) {
         match command {
             Command::Say { content, run } => {
-                self.fetch(self.rest.say(&self.id, &content, run), Purpose::Plain(id), out);
+                self.fetch(self.rest.say(&self.id, &content, run), Purpose::Say(id), out);
             }
-            Command::Run => self.fetch(self.rest.run(&self.id), Purpose::Plain(id), out),
+            Command::Run => self.fetch(self.rest.run(&self.id), Purpose::Run(id), out),
             Command::History(page) => self.fetch(self.rest.search(&self.id, &page), Purpose::History(id), out),
             Command::Poll => self.fetch(self.rest.conversation(&self.id), Purpose::Poll(id), out),
             Command::Fetch(call) => {
