@@ -1,7 +1,8 @@
-//! Samples of everything that the core tells an app, as TypeScript literals: `tsc` holds them against `types.d.ts`.
+//! Samples of everything that the core tells an app, and of every kind of event that was recorded, as TypeScript literals:
+//! `tsc` holds them against `types.d.ts`.
 //!
-//! The file is written by this test; when it differs from what is committed the test fails. Run it with `UPDATE_SAMPLES=1`
-//! to write it anew.
+//! The files are written by these tests; when one differs from what is committed its test fails. Run them with
+//! `UPDATE_SAMPLES=1` to write them anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,6 +12,7 @@ use pagehand::call::Settled;
 use pagehand::conversation::{Command, Topic};
 use serde_json::Value;
 
+use crate::recording::sockets;
 use crate::stage::{Stage, ack, action, full_state, status, tool, tool_with};
 
 const LEVEL: &str = r#"{"type":"object","properties":{"level":{"enum":["info","warn"]}}}"#;
@@ -106,13 +108,46 @@ fn turn_ends() -> Vec<Value> {
     [idle, failed].map(|operation| stage.settled[&operation].clone().unwrap()).into()
 }
 
-#[test]
-fn the_samples_for_tsc_are_what_the_core_tells() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/types/samples.ts");
-    let now = samples();
+/// The shortest recorded event of each kind.
+fn recorded() -> String {
+    let mut shortest: BTreeMap<String, String> = BTreeMap::new();
+    for frame in sockets().into_iter().flat_map(|socket| socket.frames) {
+        let frame: Value = serde_json::from_str(&frame).unwrap();
+        let event = frame.get("event").unwrap_or(&frame);
+        let (Some(kind), text) = (event["kind"].as_str(), event.to_string()) else { continue };
+        // The socket's own `delta` frames have a `kind`, too.
+        if event.get("id").is_some() && shortest.get(kind).is_none_or(|known| text.len() < known.len()) {
+            shortest.insert(kind.to_owned(), text);
+        }
+    }
+    let mut text = String::from(
+        "// Written by the test `samples` from the recordings of the real server. Not to be edited.\n\
+         import type { OpenHandsEvent } from \"../../src/wasm/types.d.ts\";\n\n\
+         type ReadOnly<T> = T extends object ? { readonly [P in keyof T]: ReadOnly<T[P]> } : T;\n\
+         type Known<K> = ReadOnly<Extract<OpenHandsEvent, { kind: K }>>;\n",
+    );
+    for (kind, event) in shortest {
+        // Not a fresh literal where it is checked, so that fields which the types leave out are no errors.
+        write!(text, "\nconst a{kind} = {event} as const;\na{kind} satisfies Known<{kind:?}>;\n").unwrap();
+    }
+    text
+}
+
+fn compare(name: &str, now: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/types").join(name);
     if std::env::var_os("UPDATE_SAMPLES").is_some() {
-        std::fs::write(&file, &now).unwrap();
+        std::fs::write(&file, now).unwrap();
     }
     let committed = std::fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(committed, now, "run with UPDATE_SAMPLES=1 and look at the difference");
+    assert!(committed == now, "{name}: run with UPDATE_SAMPLES=1 and look at the difference");
+}
+
+#[test]
+fn the_samples_for_tsc_are_what_the_core_tells() {
+    compare("samples.ts", &samples());
+}
+
+#[test]
+fn the_events_for_tsc_are_what_was_recorded() {
+    compare("recorded.ts", &recorded());
 }
