@@ -175,6 +175,23 @@ export class Lab {
     return this.run("openGate", name);
   }
 
+  /**
+   * Runs a program in the page: the body of an async function with these variables. Its result is what it logged.
+   * @param {string} program @param {Record<string, unknown>} variables
+   * @returns {Promise<unknown[][]>}
+   */
+  program(program, variables) {
+    return this.#page.evaluate(
+      async ([program, names, values]) => {
+        const logged = [];
+        const AsyncFunction = (async () => {}).constructor;
+        await AsyncFunction("console", ...names, program)({ log: (...line) => logged.push(line) }, ...values);
+        return JSON.parse(JSON.stringify(logged));
+      },
+      [program, Object.keys(variables), Object.values(variables)],
+    );
+  }
+
   /** Calls a function of the page's `lab`. @param {string} name @param {...unknown} args @returns {Promise<any>} */
   run(name, ...args) {
     return this.#page.evaluate(([name, args]) => globalThis.lab[name](...args), [name, args]);
