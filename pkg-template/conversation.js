@@ -201,7 +201,7 @@ export class Conversation {
     const { code, message, details } = error;
     this.#end(error);
     this.#deliver("error", { code, message, details });
-    this.#deliver("connection", { state: "closed", reason: message });
+    this.#deliver("connection", { state: "closed", reason: message, code });
     this.#emitter.end();
   }
 

@@ -1,19 +1,12 @@
 // @ts-check
 /** @import { OpenHandsOptions, Server } from "./types.js" */
-// The servers' options. The only file of the facade that knows a protocol, and of it the names of options alone.
-import { isObject, jsonOf, optionsOf, signalOf, textOf } from "./checks.js";
+// The servers and their options.
+import { jsonOf, optionsOf, signalOf, textOf } from "./checks.js";
 import { Conversation } from "./conversation.js";
 import { Session } from "./core.js";
 import { PagehandError, invalidArgument } from "./errors.js";
 import { declaredTools } from "./tool.js";
 
-/** Fields of the create request that are ours to write, and what to use instead. */
-const OURS = /** @type {const} */ ([
-  ["client_tools", "is written by pagehand; use tools"],
-  ["conversation_id", "is written by pagehand; use conversationId"],
-  ["initial_message", "would start the agent before anybody listens; send() the message after start()"],
-]);
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** What a header can carry. */
 const KEY = /^[\x21-\x7e]+$/;
 
@@ -36,21 +29,12 @@ export function openhands(options) {
   /** @type {Server} */
   const server = {
     async start(startOptions) {
-      const { tools, conversationId, workspace, signal, ...rest } = optionsOf(startOptions ?? null, "options");
-      for (const [field, words] of OURS) {
-        if (Object.hasOwn(rest, field)) throw invalidArgument(field, words);
-      }
-      const id = conversationId === undefined ? randomUuid() : uuidOf(conversationId, "conversationId");
-      if (typeof workspace !== "string" && !isObject(workspace)) {
-        throw invalidArgument("workspace", "must be a path on the server, or the server's workspace object");
-      }
-      const place = typeof workspace === "string" ? { working_dir: workspace } : workspace;
-      const request = jsonOf({ ...rest, workspace: place }, "options");
-      return opened(bag(id, request), tools, signal);
+      const { tools, conversationId = randomUuid(), signal, ...rest } = optionsOf(startOptions ?? null, "options");
+      return opened(bag(textOf(conversationId, "conversationId"), jsonOf(rest, "options")), tools, signal);
     },
     async attach(conversationId, attachOptions) {
       const { tools, signal } = optionsOf(attachOptions, "options", ["tools", "signal"]);
-      return opened(bag(uuidOf(conversationId, "conversationId")), tools, signal);
+      return opened(bag(textOf(conversationId, "conversationId")), tools, signal);
     },
   };
   return Object.freeze(server);
@@ -73,15 +57,6 @@ async function opened(bag, tools, signal) {
   /** @type {import("./conversation.js").Plan["make"]} */
   const make = (declarations, handlers, hooks) => Session.openhands(bag, declarations, handlers, hooks);
   return Conversation.open({ ...plan, make });
-}
-
-/**
- * @param {unknown} value
- * @param {string} field
- */
-function uuidOf(value, field) {
-  if (typeof value === "string" && UUID.test(value)) return value;
-  throw invalidArgument(field, "must be a UUID");
 }
 
 /** `crypto.randomUUID` exists on secure pages only. */

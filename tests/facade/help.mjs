@@ -74,7 +74,13 @@ export async function rejection(promise) {
   throw new Error("it was not rejected");
 }
 
-export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+/** Waits until something is so, for five seconds at most. */
+export async function until(what) {
+  for (const end = Date.now() + 5000; !what(); ) {
+    if (Date.now() > end) throw new Error(`never came: ${what}`);
+    await new Promise((done) => setTimeout(done));
+  }
+}
 
 export const agent = (script) => ({ kind: "Agent", llm: { model: `openai/${script}`, api_key: "unused" } });
 

@@ -49,7 +49,7 @@ test("what start and attach refuse", async () => {
     [{ ...start, conversationId: "mine" }, "conversationId"],
     [{ ...start, client_tools: [] }, "client_tools"],
     [{ ...start, conversation_id: null }, "conversation_id"],
-    [{ ...start, initial_message: undefined }, "initial_message"],
+    [{ ...start, initial_message: { content: [] } }, "initial_message"],
     [{ ...start, tools: {} }, "tools"],
     [{ ...start, signal: {} }, "signal"],
     [{ ...start, secrets: 7n }, "options"],

@@ -133,10 +133,10 @@ fn tools_that_the_server_could_not_carry_are_refused_before_anything_is_sent() {
         Conversation::new(Box::new(protocol), tools, 1).err().unwrap()
     };
     let kind = || tool("t", r#"{"type":"object","properties":{"kind":{"type":"string"}}}"#);
-    assert_eq!(refuse(create("{}"), vec![kind()]).code(), "invalid_tool");
-    assert_eq!(refuse(create("{}"), vec![tool("t", ANY), tool("t", ANY)]).code(), "duplicate_tool");
+    assert_eq!(refuse(create(r#"{"workspace":"/"}"#), vec![kind()]).code(), "invalid_tool");
+    assert_eq!(refuse(create(r#"{"workspace":"/"}"#), vec![tool("t", ANY), tool("t", ANY)]).code(), "duplicate_tool");
     let early = || tool_with("t", ANY, r#""runOn":"announcement""#);
-    let asks = r#"{"confirmation_policy":{"kind":"AlwaysConfirm"}}"#;
+    let asks = r#"{"workspace":"/","confirmation_policy":{"kind":"AlwaysConfirm"}}"#;
     assert_eq!(refuse(create(asks), vec![early()]).code(), "announcement_refused");
     // What somebody else declared to the server can be handled, whatever its properties are called.
     let protocol = OpenHands::new(settings(), Opening::Attach { id: ID.into() }).unwrap();

@@ -58,7 +58,7 @@ pub fn tool_with(name: &str, schema: &str, more: &str) -> Tool {
 
 impl Stage {
     pub fn new(tools: Vec<Tool>) -> Self {
-        Self::with(Opening::Create { id: ID.into(), request: r#"{"agent":{}}"#.into() }, tools)
+        Self::with(Opening::Create { id: ID.into(), request: r#"{"agent":{},"workspace":"/"}"#.into() }, tools)
     }
 
     pub fn with(opening: Opening, tools: Vec<Tool>) -> Self {

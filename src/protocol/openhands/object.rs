@@ -66,8 +66,12 @@ impl<'a> Object<'a> {
         self.get(name).and_then(|value| serde_json::from_str(value.get()).ok()).unwrap_or_default()
     }
 
-    pub(super) fn push(&mut self, name: &'static str, value: &'a RawValue) {
-        self.0.push((name.into(), value));
+    /// Sets a member, in its place if it is there.
+    pub(super) fn set(&mut self, name: &'static str, value: &'a RawValue) {
+        match self.0.iter_mut().rfind(|(member, _)| member == name) {
+            Some((_, member)) => *member = value,
+            None => self.0.push((name.into(), value)),
+        }
     }
 
     pub(super) fn rename(&mut self, from: &str, to: &'static str) {

@@ -35,6 +35,11 @@ struct ClientToolSpec<'a> {
     annotations: Option<&'a Annotations>,
 }
 
+#[derive(Serialize)]
+struct Workspace {
+    working_dir: String,
+}
+
 /// Fields that the app may not set, and what to do instead.
 const OURS: [(&str, &str); 3] = [
     ("client_tools", "give tools as `tools`"),
@@ -56,12 +61,15 @@ impl Opening {
         }
         let Self::Create { request, .. } = self else { return Ok(()) };
         let fields = Object::read(request).ok_or_else(not_an_object)?;
-        match OURS.iter().find(|(name, _)| fields.contains(name)) {
-            Some((name, instead)) => {
-                Err(Error::InvalidArgument { field: "options", message: [name, ": ", instead].concat() })
-            }
-            None => Ok(()),
+        if let Some((field, instead)) = OURS.iter().find(|(name, _)| fields.contains(name)) {
+            return Err(Error::InvalidArgument { field, message: (*instead).to_owned() });
         }
+        let workspace = fields.value("workspace");
+        if !workspace.is_string() && !workspace.is_object() {
+            let message = "a path on the server, or the server's workspace object".into();
+            return Err(Error::InvalidArgument { field: "workspace", message });
+        }
+        Ok(())
     }
 
     /// What could hold back an announced call, as far as the request decides it.
@@ -73,7 +81,8 @@ impl Opening {
     }
 }
 
-/// The body of `POST /api/conversations`: the app's fields as they came, the id and the tools.
+/// The body of `POST /api/conversations`: the app's fields as they came, the id and the tools. A workspace that is only a
+/// path becomes the server's object.
 pub(super) fn create_body(id: &str, request: &str, tools: &[&Tool]) -> Result<String, Error> {
     let mut fields = Object::read(request).ok_or_else(not_an_object)?;
     let specs: Vec<_> = tools
@@ -87,8 +96,13 @@ pub(super) fn create_body(id: &str, request: &str, tools: &[&Tool]) -> Result<St
         .collect();
     let id = serde_json::value::to_raw_value(id).map_err(|_| not_an_object())?;
     let specs = serde_json::value::to_raw_value(&specs).map_err(|_| not_an_object())?;
-    fields.push("conversation_id", &id);
-    fields.push("client_tools", &specs);
+    let path = fields.string("workspace").map(|working_dir| Workspace { working_dir });
+    let workspace = serde_json::value::to_raw_value(&path).map_err(|_| not_an_object())?;
+    if path.is_some() {
+        fields.set("workspace", &workspace);
+    }
+    fields.set("conversation_id", &id);
+    fields.set("client_tools", &specs);
     fields.to_raw().map(|body| body.get().to_owned()).ok_or_else(not_an_object)
 }
 
@@ -129,10 +143,20 @@ mod tests {
         for field in ["client_tools", "conversation_id", "initial_message"] {
             let error = create(&format!(r#"{{"{field}":null}}"#)).check().unwrap_err();
             assert_eq!(error.code(), "invalid_argument");
-            assert!(error.to_string().contains(field));
+            assert_eq!(error.details()["field"], field);
         }
-        assert_eq!(create(r#"{"tags":{}}"#).check(), Ok(()));
+        assert_eq!(create(r#"{"tags":{},"workspace":"/"}"#).check(), Ok(()));
         assert!(create("[]").check().is_err());
+    }
+
+    #[test]
+    fn a_workspace_is_a_path_or_the_servers_object() {
+        for request in ["{}", r#"{"workspace":5}"#, r#"{"workspace":null}"#] {
+            assert_eq!(create(request).check().unwrap_err().details()["field"], "workspace", "{request}");
+        }
+        let body = |workspace: &str| create_body(ID, &format!(r#"{{"workspace":{workspace},"z":1}}"#), &[]).unwrap();
+        assert!(body(r#""/a\"b""#).starts_with(r#"{"workspace":{"working_dir":"/a\"b"},"z":1,"#));
+        assert!(body(r#"{"kind":"LocalWorkspace"}"#).starts_with(r#"{"workspace":{"kind":"LocalWorkspace"},"z":1,"#));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use super::stage::{Stage, function, pause};
+use super::stage::{Stage, function};
 
 /// The last event of a call of a tool with a schema, when the engine's hooks are these.
 async fn ending(compile: &str, check: &str) -> String {
@@ -12,8 +12,8 @@ async fn ending(compile: &str, check: &str) -> String {
     stage.hook("check", &function("schema, instance", check));
     stage.open();
     stage.socket_does("message", "{ data: 'call checked' }");
-    pause(20).await;
-    stage.log().into_iter().rfind(|line| line.starts_with("call ")).unwrap()
+    let log = stage.told(1, "\"outcome\"").await;
+    log.into_iter().rfind(|line| line.starts_with("call ")).unwrap()
 }
 
 const FITS: &str = "return Promise.resolve(JSON.stringify({ valid: true, issues: [] }))";

@@ -95,26 +95,28 @@ async fn a_handler_runs_in_a_task_of_its_own_and_settles() {
     stage.open();
     stage.socket_does("message", "{ data: 'call add' }");
     assert!(js("globalThis.ran").is_undefined());
-    pause(20).await;
+    let log = stage.told(1, "\"outcome\"").await.join("\n");
     assert!(js("globalThis.ran").is_truthy());
-    let log = stage.log().join("\n");
     assert!(log.contains(r#""outcome":{"kind":"ok","result":2}"#), "{log}");
 }
 
 #[wasm_bindgen_test]
 async fn a_running_call_keeps_its_handler_when_it_is_replaced() {
-    let slow = function("args", "return new Promise((done) => setTimeout(() => done('old'), 30))");
+    let slow = function("args", "return new Promise((done) => { globalThis.finish = () => done('old') })");
     let stage = Stage::new(&[("slow", slow)]);
     stage.open();
     stage.socket_does("message", "{ data: 'call slow' }");
-    pause(1).await;
+    while js("globalThis.finish").is_undefined() {
+        pause(1).await;
+    }
     let definition = r#"{"name":"slow","description":"d","hasHandler":true}"#;
     let tool = crate::tool::Tool::from_json(definition).unwrap();
     stage.driver.declaring(OperationId(2), ToolName::received("slow"), function("", "return 'new'"));
     stage.driver.ask(OperationId(2), Command::Declare(tool));
     stage.socket_does("message", "{ data: 'call slow' }");
-    pause(60).await;
-    let log = stage.log();
+    stage.told(1, "\"outcome\"").await;
+    js("finish()");
+    let log = stage.told(2, "\"outcome\"").await;
     let results: Vec<_> = log.iter().filter(|line| line.contains("\"outcome\"")).collect();
     assert!(results[0].contains("call-2") && results[0].contains("\"new\""), "{results:?}");
     assert!(results[1].contains("call-1") && results[1].contains("\"old\""), "{results:?}");
@@ -131,26 +133,25 @@ async fn a_refused_declaration_changes_no_handler() {
     stage.driver.ask(OperationId(2), Command::Declare(tool));
     assert!(stage.log().contains(&"fail 2 tool_conflict".to_owned()), "{:?}", stage.log());
     stage.socket_does("message", "{ data: 'call kept' }");
-    pause(20).await;
-    assert!(stage.log().join("\n").contains(r#""result":"old""#));
+    stage.told(1, r#""result":"old""#).await;
 }
 
 #[wasm_bindgen_test]
 async fn cancelling_aborts_the_signal_and_a_handler_may_close_from_within() {
-    let body = "return new Promise((done) => context.signal.addEventListener('abort', () => {
-        globalThis.reason = context.signal.reason; done('late') }))";
+    let body = "return new Promise((done) => { context.signal.addEventListener('abort', () => {
+        globalThis.reason = context.signal.reason; done('late') }); globalThis.waits = true })";
     let stage = Stage::new(&[("wait", function("args, context", body))]);
     stage.open();
     stage.socket_does("message", "{ data: 'call wait' }");
-    pause(10).await;
+    while js("globalThis.waits").is_undefined() {
+        pause(1).await;
+    }
     let call = crate::call::CallId::new("call-1");
     stage.driver.ask(OperationId(2), Command::Cancel { call, reason: "enough".into() });
     assert_eq!(js("reason.name + ': ' + reason.message").as_string().unwrap(), "AbortError: enough");
     assert!(js("reason instanceof DOMException").is_truthy());
     stage.driver.ask(OperationId(3), Command::Close);
-    pause(10).await;
-    let log = stage.log();
-    assert!(log.join("\n").contains(r#""kind":"cancelled""#), "{log:?}");
+    let log = stage.told(1, r#""kind":"cancelled""#).await;
     assert!(log.iter().any(|line| line.starts_with("settle 3")), "{log:?}");
 }
 
@@ -161,12 +162,15 @@ async fn the_timer_follows_the_core_and_stops_with_the_session() {
     let later = Millis(clock::now().0 + 20);
     stage.deadline.set(Some(later));
     stage.socket_does("message", "{ data: 'arm' }");
-    pause(60).await;
+    while stage.seen().len() < 3 {
+        pause(1).await;
+    }
     assert_eq!(stage.seen(), ["opened", "frame arm", "tick"]);
 
     stage.deadline.set(Some(Millis(clock::now().0 + 10)));
     stage.socket_does("message", "{ data: 'arm' }");
     stage.driver.stop();
+    // A timer that is set later and fires later: by then the stopped one would have fired.
     pause(40).await;
     assert_eq!(stage.seen(), ["opened", "frame arm", "tick", "frame arm"]);
 }

@@ -201,6 +201,18 @@ impl Stage {
         texts(&Reflect::get(&self.hooks, &"log".into()).unwrap())
     }
 
+    /// Lets tasks and timers run until what the hooks were told has so many lines with this text.
+    pub(super) async fn told(&self, times: usize, text: &str) -> Vec<String> {
+        for _ in 0..2_000 {
+            let log = self.log();
+            if log.iter().filter(|line| line.contains(text)).count() >= times {
+                return log;
+            }
+            pause(1).await;
+        }
+        panic!("{text} was not told {times} times: {:?}", self.log())
+    }
+
     pub(super) fn on_emit(&self, listener: &JsValue) {
         self.hook("onEmit", listener);
     }
