@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { output, pkg } from "./support/environment.mjs";
 import { Browser, POLICY } from "./support/page.mjs";
 import { TARGETS, start } from "./support/servers.mjs";
+import { call, finish, unique } from "./support/steps.mjs";
 
 const WWW = fileURLToPath(new URL("../../www/", import.meta.url));
 /** A turn is long: the agent writes at the speed of a reader, and the page takes its time to show what it does. */
@@ -91,6 +92,30 @@ describe("the demo", () => {
     assert.equal(await page.locator("#connection-status").getAttribute("data-state"), "ready");
   });
 
+  test("the form leads to a real agent-server, whose agent works on the same board", async (t) => {
+    const real = await start(TARGETS.real);
+    t.after(() => real.stop());
+    const script = unique("demo");
+    await real.script(script, [call("create_task", { title: "Sent by a real server" }), finish("It is on the board.")]);
+    await page.locator("#connect summary").click();
+    const typed = { url: real.url, sessionKey: real.key, model: `openai/${script}`, apiKey: "unused", baseUrl: `${real.llm}/v1` };
+    for (const [name, value] of Object.entries(typed)) await page.locator(`#connect [name=${name}]`).fill(value);
+    await page.locator("#connect [type=submit]").click();
+    await page.locator("#connect:not([open])").waitFor({ state: "attached" });
+    await answered();
+    await page.locator("#question").fill("Put it on the board.");
+    await page.keyboard.press("Enter");
+    await page.locator(".call.is-ok", { hasText: "create_task" }).waitFor();
+    await page.locator(".bubble.is-assistant", { hasText: "It is on the board." }).waitFor();
+    await answered();
+    assert.equal((await texts("[data-column=todo] .card-title"))[0], "Sent by a real server");
+    await screenshot("5-real-server");
+    await page.locator("#connect summary").click();
+    await page.locator(".connect-back").click();
+    await page.locator(".call").waitFor({ state: "detached" });
+    await answered();
+  });
+
   test("a server that goes away is told to the visitor", async () => {
     assert.deepEqual(complaints, [], "until here the browser had nothing to complain about");
     await server.stop();
@@ -98,6 +123,6 @@ describe("the demo", () => {
     await page.locator("#question").fill("Are you there?");
     await page.keyboard.press("Enter");
     await page.locator(".chat-trouble").waitFor();
-    await screenshot("5-server-gone");
+    await screenshot("6-server-gone");
   });
 });
