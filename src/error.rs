@@ -110,6 +110,17 @@ pub enum Error {
         /// The server's words.
         detail: String,
     },
+    /// The server answers, and can no longer load this conversation.
+    ConversationUnavailable {
+        /// What it said or did.
+        detail: String,
+    },
+    /// No answer came to a message, and the log could not be read: it may be there or not.
+    Unconfirmed,
+    /// Calls wait for approval, and what was asked for would approve them.
+    ApprovalPending,
+    /// What was to be approved has its answer, or never waited.
+    ApprovalAnswered,
     /// No such call, or it has ended.
     UnknownCall {
         /// The call's id as it was given.
@@ -176,6 +187,10 @@ impl Error {
             Self::RequestTimeout => "request_timeout",
             Self::BadResponse { .. } => "bad_response",
             Self::ConversationFailed { .. } => "conversation_failed",
+            Self::ConversationUnavailable { .. } => "conversation_unavailable",
+            Self::Unconfirmed => "unconfirmed",
+            Self::ApprovalPending => "approval_pending",
+            Self::ApprovalAnswered => "approval_answered",
             Self::UnknownCall { .. } => "unknown_call",
             Self::Closed { .. } => "closed",
         }
@@ -203,6 +218,10 @@ impl Error {
             | Self::RequestRefused { .. }
             | Self::BadResponse { .. }
             | Self::ConversationFailed { .. }
+            | Self::ConversationUnavailable { .. }
+            | Self::Unconfirmed
+            | Self::ApprovalPending
+            | Self::ApprovalAnswered
             | Self::UnknownCall { .. }
             | Self::Closed { .. } => false,
         }
@@ -228,7 +247,10 @@ impl Error {
             Self::ToolCollision { tool } | Self::DuplicateTool { tool } => json!({ "tool": tool }),
             Self::AnnouncementRefused { tool, because } => json!({ "tool": tool, "because": because }),
             Self::UnsupportedServer { version, minimum } => json!({ "version": version, "minimum": minimum }),
-            Self::NotFound { detail } | Self::Capacity { detail } | Self::Conflict { detail, .. } => {
+            Self::NotFound { detail }
+            | Self::Capacity { detail }
+            | Self::Conflict { detail, .. }
+            | Self::ConversationUnavailable { detail } => {
                 json!({ "detail": detail })
             }
             Self::InvalidRequest { issues } => json!({ "issues": issues }),
@@ -240,7 +262,13 @@ impl Error {
             Self::ConversationFailed { code, detail } => json!({ "code": code, "detail": detail }),
             Self::UnknownCall { call } => json!({ "callId": call }),
             Self::Closed { reason } => json!({ "reason": reason }),
-            Self::Unauthorized | Self::AlreadyRunning | Self::Unreachable | Self::RequestTimeout => Value::Null,
+            Self::Unauthorized
+            | Self::AlreadyRunning
+            | Self::Unreachable
+            | Self::RequestTimeout
+            | Self::Unconfirmed
+            | Self::ApprovalPending
+            | Self::ApprovalAnswered => Value::Null,
         }
     }
 }
@@ -284,6 +312,16 @@ impl fmt::Display for Error {
             Self::RequestTimeout => f.write_str("no answer came in time; the request may have had its effect"),
             Self::BadResponse { what } => write!(f, "the server's answer to {what} is not what the protocol promises"),
             Self::ConversationFailed { code, detail } => write!(f, "the run failed: {code}: {detail}"),
+            Self::ConversationUnavailable { detail } => {
+                write!(f, "the server answers, but cannot load this conversation any more: {detail}")
+            }
+            Self::Unconfirmed => {
+                f.write_str("no answer came and the log could not be read; the message may be there or not")
+            }
+            Self::ApprovalPending => {
+                f.write_str("calls wait for approval, and the server would take this for a yes: answer them first")
+            }
+            Self::ApprovalAnswered => f.write_str("this approval has its answer already, or never waited for one"),
             Self::UnknownCall { call } => write!(f, "no open call has the id {call:?}"),
             Self::Closed { reason } => write!(f, "the conversation is closed: {reason}"),
         }
@@ -321,6 +359,10 @@ mod tests {
             Error::RequestTimeout,
             Error::BadResponse { what: "GET" },
             Error::ConversationFailed { code: text(), detail: text() },
+            Error::ConversationUnavailable { detail: text() },
+            Error::Unconfirmed,
+            Error::ApprovalPending,
+            Error::ApprovalAnswered,
             Error::UnknownCall { call: text() },
             Error::Closed { reason: text() },
         ]

@@ -1,5 +1,6 @@
 //! What the calls want done.
 
+use crate::net::Millis;
 use crate::tool::{SchemaId, ToolName};
 
 use super::{CallId, CheckId, RunId, Step};
@@ -19,7 +20,23 @@ pub enum Action {
         instance: String,
     },
     /// Ask the ledger; answer with [`Calls::claimed`](super::Calls::claimed).
-    Claim(CallId),
+    Claim {
+        /// For which call.
+        call: CallId,
+        /// Of which tool.
+        tool: String,
+        /// How long the handler may take.
+        lease: Millis,
+    },
+    /// Wait for the outcome of a call that runs elsewhere; answer with [`Calls::watched`](super::Calls::watched).
+    Watch(CallId),
+    /// Write an outcome into the ledger.
+    Record {
+        /// Of which call.
+        call: CallId,
+        /// JSON text.
+        outcome: String,
+    },
     /// Run the handler; answer with [`Calls::handler_settled`](super::Calls::handler_settled).
     Run {
         /// Names the run.

@@ -9,7 +9,9 @@ use crate::list::List;
 use crate::net::Millis;
 use crate::tool::{Registry, Report, SchemaId, ToolName};
 
-use super::{AbortCause, Action, CallId, CheckId, EngineError, FailureCode, Outcome, RunId, Settled, State, Step};
+use super::{
+    AbortCause, Action, CallId, CheckId, Claim, Ending, EngineError, FailureCode, Outcome, RunId, Settled, State, Step,
+};
 
 /// The calls. Each method is one thing that happened; what must be done about it is added to `out`.
 ///
@@ -35,6 +37,8 @@ struct Call {
     limits: Limits,
     /// Whether nothing but its place in the line keeps it from starting.
     ready: bool,
+    /// Whether a turn has ended since it was announced.
+    stale: bool,
     run: Option<RunId>,
     deadline: Option<Millis>,
     /// What the handler returned, while it is being checked.
@@ -95,11 +99,23 @@ impl Calls {
                 out.push(Action::Fetch(id.clone()));
             }
             Some(call) if matches!(call.state, State::Announced | State::Waiting) => {
+                let stale = call.stale;
                 call.state = State::Authorised;
                 tell(id, &call.tool, State::Authorised, reason, None, None, out);
+                if stale {
+                    let message = "the turn that asked for it was over before it was let through".to_owned();
+                    return self.settle(id, "too late to be of use", Outcome::Cancelled { message }, out);
+                }
                 self.begin(id, registry, out);
             }
             Some(_) => {}
+        }
+    }
+
+    /// The turn is over: what was announced in it and not let through belongs to the past.
+    pub fn turn_over(&mut self) {
+        for (_, call) in self.open.iter_mut().filter(|(_, call)| !call.state.is_under_way()) {
+            call.stale = true;
         }
     }
 
@@ -120,7 +136,7 @@ impl Calls {
     /// A person or a hook said no.
     pub fn rejected(&mut self, id: &CallId, tool: &str, message: String, out: &mut Vec<Action>) {
         if self.end_unauthorised(id, out) {
-            tell(id, tool, State::Settled, "rejected", None, Some(Outcome::Rejected { message }), out);
+            tell(id, tool, State::Settled, "rejected", None, Some(Ending::Here(Outcome::Rejected { message })), out);
         }
     }
 
@@ -165,22 +181,67 @@ impl Calls {
     }
 
     /// The ledger answered.
-    pub fn claimed(&mut self, id: &CallId, won: bool, now: Millis, out: &mut Vec<Action>) {
+    pub fn claimed(&mut self, id: &CallId, claim: Claim, now: Millis, out: &mut Vec<Action>) {
         let run = RunId(self.number());
         let Some(call) = self.open.get_mut(id).filter(|call| call.state == State::Claiming) else { return };
-        if !won {
-            tell(id, &call.tool, State::Withdrawn, "it runs elsewhere, or has run", None, None, out);
-            self.open.take(id);
-            self.ended.insert(id.name());
+        match claim {
+            Claim::Won => {
+                call.state = State::Running;
+                call.run = Some(run);
+                call.deadline = Some(now + call.limits.timeout);
+                let arguments = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
+                tell(id, &call.tool, State::Running, "the handler starts", None, None, out);
+                out.push(Action::Run { run, tool: ToolName::received(&call.tool), call: id.clone(), arguments });
+                self.runs.add(run, id.clone());
+            }
+            Claim::Held => {
+                call.state = State::Elsewhere;
+                tell(id, &call.tool, State::Elsewhere, "another page has it", None, None, out);
+                out.push(Action::Watch(id.clone()));
+            }
+            Claim::Abandoned => self.interrupted(id, out),
+            Claim::Settled(outcome) => self.end(id, "it has run before", Ending::Elsewhere(outcome), out),
+        }
+    }
+
+    /// The ledger has a call that was begun and not ended, from before we came.
+    pub fn recalled(&mut self, id: &CallId, tool: &str, claim: Claim, out: &mut Vec<Action>) {
+        if self.ended.contains(id.as_str()) || self.open.get(id).is_some() {
             return;
         }
-        call.state = State::Running;
-        call.run = Some(run);
-        call.deadline = Some(now + call.limits.timeout);
-        let arguments = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
-        tell(id, &call.tool, State::Running, "the handler starts", None, None, out);
-        out.push(Action::Run { run, tool: ToolName::received(&call.tool), call: id.clone(), arguments });
-        self.runs.add(run, id.clone());
+        self.open.add(id.clone(), Call::new(State::Elsewhere, tool, None));
+        match claim {
+            Claim::Won | Claim::Held => {
+                tell(id, tool, State::Elsewhere, "another page has it", None, None, out);
+                out.push(Action::Watch(id.clone()));
+            }
+            Claim::Abandoned => self.interrupted(id, out),
+            Claim::Settled(outcome) => self.end(id, "it has run before", Ending::Elsewhere(outcome), out),
+        }
+    }
+
+    /// The ledger has the outcome of a call, or knows that its page is gone.
+    pub fn watched(&mut self, id: &CallId, claim: Claim, out: &mut Vec<Action>) {
+        let Some(call) = self.open.get(id) else { return };
+        match (claim, call.state) {
+            (Claim::Settled(outcome), State::Elsewhere) => {
+                self.end(id, "it ended in another page", Ending::Elsewhere(outcome), out);
+            }
+            // Somebody cancelled it from another page.
+            (Claim::Settled(outcome), State::Running) => {
+                if let Some(run) = call.run {
+                    out.push(Action::Abort { run, cause: AbortCause::Cancelled("ended from another page".into()) });
+                }
+                self.end(id, "it was ended from another page", Ending::Elsewhere(outcome), out);
+            }
+            (Claim::Abandoned, State::Elsewhere) => self.interrupted(id, out),
+            _ => {}
+        }
+    }
+
+    fn interrupted(&mut self, id: &CallId, out: &mut Vec<Action>) {
+        let message = "the page that ran it is gone, and it may or may not have done its work".to_owned();
+        self.settle(id, "its page is gone", Outcome::Interrupted { message }, out);
     }
 
     /// A handler ended.
@@ -214,22 +275,44 @@ impl Calls {
         }
     }
 
-    /// The app no longer wants a call. `false` when there is no such open call.
+    /// The app no longer wants a call, wherever it runs. `false` when there is no such open call.
     pub fn cancel(&mut self, id: &CallId, message: &str, out: &mut Vec<Action>) -> bool {
-        let Some(call) = self.open.get(id) else { return false };
-        if let Some(run) = call.run.filter(|run| self.runs.get(run).is_some()) {
-            out.push(Action::Abort { run, cause: AbortCause::Cancelled(message.to_owned()) });
+        if self.open.get(id).is_none() {
+            return false;
         }
-        self.settle(id, "cancelled", Outcome::Cancelled { message: message.to_owned() }, out);
+        let outcome = Outcome::Cancelled { message: message.to_owned() };
+        record(id, &outcome, out);
+        self.drop_call(id, message, outcome, out);
         true
     }
 
-    /// The app no longer wants any call.
-    pub fn cancel_all(&mut self, message: &str, out: &mut Vec<Action>) {
-        let open: Vec<_> = self.open.iter().map(|(id, _)| id.clone()).collect();
-        for id in open {
-            self.cancel(&id, message, out);
+    /// The page no longer takes part: its own calls are cancelled, and what another page runs is left to that.
+    pub fn leave(&mut self, message: &str, out: &mut Vec<Action>) {
+        let open: Vec<_> = self.open.iter().map(|(id, call)| (id.clone(), call.state)).collect();
+        for (id, state) in open {
+            let outcome = Outcome::Cancelled { message: message.to_owned() };
+            match state {
+                State::Elsewhere => {
+                    let call = self.open.take(&id);
+                    let tool = call.map(|call| call.tool).unwrap_or_default();
+                    tell(&id, &tool, State::Withdrawn, "it is left to the page that runs it", None, None, out);
+                }
+                State::Running => {
+                    record(&id, &outcome, out);
+                    self.drop_call(&id, message, outcome, out);
+                }
+                // Another page may still run it.
+                _ => self.drop_call(&id, message, outcome, out),
+            }
         }
+    }
+
+    fn drop_call(&mut self, id: &CallId, message: &str, outcome: Outcome, out: &mut Vec<Action>) {
+        let run = self.open.get(id).and_then(|call| call.run);
+        if let Some(run) = run.filter(|run| self.runs.get(run).is_some()) {
+            out.push(Action::Abort { run, cause: AbortCause::Cancelled(message.to_owned()) });
+        }
+        self.end(id, "cancelled", Ending::Here(outcome), out);
     }
 
     /// Time went on.
@@ -256,6 +339,12 @@ impl Calls {
     /// Whether a call is let through and has not ended.
     pub fn any_under_way(&self) -> bool {
         self.open.iter().any(|(_, call)| call.state.is_under_way())
+    }
+
+    /// Whether a call is let through and not in the ledger: if the page ended now, nobody would know of it.
+    pub fn any_unclaimed(&self) -> bool {
+        let unclaimed = |state| matches!(state, State::Authorised | State::Validating | State::Claiming);
+        self.open.iter().any(|(_, call)| unclaimed(call.state))
     }
 
     fn begin(&mut self, id: &CallId, registry: &Registry, out: &mut Vec<Action>) {
@@ -285,7 +374,7 @@ impl Calls {
         {
             call.state = State::Claiming;
             tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
-            out.push(Action::Claim(id.clone()));
+            out.push(Action::Claim { call: id.clone(), tool: call.tool.clone(), lease: call.limits.timeout });
             self.line.pop_front();
         }
     }
@@ -302,9 +391,18 @@ impl Calls {
     }
 
     fn settle(&mut self, id: &CallId, reason: &str, outcome: Outcome, out: &mut Vec<Action>) {
+        // What is in the ledger gets its outcome there. What never came so far may still run in a page that can run it.
+        let claimed = |call: &Call| matches!(call.state, State::Claiming | State::Elsewhere | State::Running);
+        if self.open.get(id).is_some_and(claimed) {
+            record(id, &outcome, out);
+        }
+        self.end(id, reason, Ending::Here(outcome), out);
+    }
+
+    fn end(&mut self, id: &CallId, reason: &str, ending: Ending, out: &mut Vec<Action>) {
         let Some(call) = self.open.take(id) else { return };
         self.ended.insert(id.name());
-        tell(id, &call.tool, State::Settled, reason, None, Some(outcome), out);
+        tell(id, &call.tool, State::Settled, reason, None, Some(ending), out);
         if let Some(place) = self.line.iter().position(|waits| waits == id) {
             self.line.remove(place);
             self.advance(out);
@@ -320,7 +418,8 @@ impl Calls {
 impl Call {
     fn new(state: State, tool: &str, arguments: Option<Box<RawValue>>) -> Self {
         let limits = Limits::default();
-        Self { state, tool: tool.to_owned(), arguments, limits, ready: false, run: None, deadline: None, result: None }
+        let (ready, stale, run, deadline, result) = (false, false, None, None, None);
+        Self { state, tool: tool.to_owned(), arguments, limits, ready, stale, run, deadline, result }
     }
 }
 
@@ -330,11 +429,17 @@ fn tell(
     state: State,
     reason: impl Into<String>,
     arguments: Option<Box<RawValue>>,
-    outcome: Option<Outcome>,
+    outcome: Option<Ending>,
     out: &mut Vec<Action>,
 ) {
     let (call_id, tool, reason) = (id.clone(), tool.to_owned(), reason.into());
     out.push(Action::Tell(Step { call_id, tool, state, reason, arguments, outcome }));
+}
+
+fn record(id: &CallId, outcome: &Outcome, out: &mut Vec<Action>) {
+    // Nothing in an outcome can fail to serialise.
+    let outcome = serde_json::to_string(outcome).unwrap_or_else(|_| "null".to_owned());
+    out.push(Action::Record { call: id.clone(), outcome });
 }
 
 fn late(id: &CallId, what: &'static str, out: &mut Vec<Action>) {

@@ -1,20 +1,225 @@
-//! Who may run a call.
+//! The record of who did what, shared by all pages that see the same server.
+//!
+//! Inserting an entry is the claim: who finds one there has lost. An entry outlives its page, so that what was begun is
+//! never begun again; whoever reads it learns whether its owner still lives.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The record of claimed calls. Inserting the key is the claim: who finds it there has lost.
-///
-/// This one lives in memory, for all conversations of a page.
+use serde_json::value::RawValue;
+
+use crate::net::Millis;
+
+use super::CallId;
+
+/// The name of an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Server and conversation.
+    pub conversation: Rc<str>,
+    /// What it is about within the conversation: a kind and an id.
+    pub subject: Rc<str>,
+}
+
+const CALL: &str = "call ";
+const APPROVAL: &str = "approval ";
+
+impl Key {
+    /// Of a run of a call.
+    pub fn call(conversation: &Rc<str>, call: &CallId) -> Self {
+        Self { conversation: Rc::clone(conversation), subject: [CALL, call.as_str()].concat().into() }
+    }
+
+    /// Of the answer to a request for approval.
+    pub fn approval(conversation: &Rc<str>, approval: &str) -> Self {
+        Self { conversation: Rc::clone(conversation), subject: [APPROVAL, approval].concat().into() }
+    }
+
+    /// The call, if the entry is about one.
+    pub fn as_call(&self) -> Option<CallId> {
+        self.subject.strip_prefix(CALL).map(CallId::new)
+    }
+}
+
+/// What the ledger says about an entry.
+#[derive(Debug, Clone)]
+pub enum Claim {
+    /// It was free and is ours from now on.
+    Won,
+    /// Another page has it, and lives.
+    Held,
+    /// The page that had it is gone, and left no outcome.
+    Abandoned,
+    /// It has this outcome.
+    Settled(Box<RawValue>),
+}
+
+/// One thing to do with the ledger.
+#[derive(Debug, Clone)]
+pub enum LedgerEffect {
+    /// Tell what is known of a conversation; answer with [`LedgerInput::Recalled`].
+    Recall {
+        /// Server and conversation.
+        conversation: Rc<str>,
+    },
+    /// Insert an entry; answer with [`LedgerInput::Claimed`].
+    Claim {
+        /// Its name.
+        key: Key,
+        /// The tool's name, for who recalls it.
+        tool: String,
+        /// How long its owner may take at most. Where nothing else tells, an owner is taken for gone after that.
+        lease: Millis,
+    },
+    /// Wait for the outcome of an entry that another page has, or for the end of that page; answer with
+    /// [`LedgerInput::Watched`].
+    Watch {
+        /// Its name.
+        key: Key,
+    },
+    /// Write an outcome, unless there is one. Other pages are told.
+    Record {
+        /// The entry; it is inserted when it is not there.
+        key: Key,
+        /// JSON text.
+        outcome: String,
+    },
+    /// Remember how far a conversation has been dealt with.
+    Remember {
+        /// Server and conversation.
+        conversation: Rc<str>,
+        /// The protocol's word for the place in its log.
+        position: String,
+    },
+}
+
+/// One thing that the ledger says.
+#[derive(Debug, Clone)]
+pub enum LedgerInput {
+    /// What is known of the conversation.
+    Recalled(Memory),
+    /// The answer to a claim.
+    Claimed {
+        /// Of which entry.
+        key: Key,
+        /// The answer.
+        claim: Claim,
+    },
+    /// An entry has its outcome, or lost its owner.
+    Watched {
+        /// Which.
+        key: Key,
+        /// `Settled` or `Abandoned`.
+        claim: Claim,
+    },
+    /// There is no lasting ledger (any more): what is known is kept in memory.
+    Unavailable {
+        /// Why, in a sentence.
+        reason: String,
+    },
+}
+
+/// What a ledger knows of a conversation.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// How far it was dealt with, and when that was written.
+    pub place: Option<Place>,
+    /// Entries without an outcome: `Held` or `Abandoned`.
+    pub open: Vec<Remembered>,
+}
+
+/// How far a conversation was dealt with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The protocol's word for it.
+    pub position: String,
+    /// When it was written.
+    pub at: Millis,
+}
+
+/// An entry without an outcome.
+#[derive(Debug, Clone)]
+pub struct Remembered {
+    /// Its name.
+    pub key: Key,
+    /// The tool's name.
+    pub tool: String,
+    /// `Held` or `Abandoned`.
+    pub claim: Claim,
+}
+
+/// Names one owner of entries: one open conversation of one page.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Owner(pub Rc<str>);
+
+/// A ledger in memory: the whole truth where there is no storage.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    claimed: HashSet<Rc<str>>,
+    entries: HashMap<Key, Entry>,
+    places: HashMap<Rc<str>, Place>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    owner: Owner,
+    tool: String,
+    outcome: Option<Box<RawValue>>,
 }
 
 impl Ledger {
-    /// Whether the call was free; it is taken from now on.
-    pub fn claim(&mut self, key: &str) -> bool {
-        self.claimed.insert(key.into())
+    /// Inserts an entry for an owner, or says who has it.
+    pub fn claim(&mut self, key: &Key, tool: &str, owner: &Owner, lives: impl Fn(&Owner) -> bool) -> Claim {
+        match self.entries.get(key) {
+            Some(entry) => entry.claim(lives),
+            None => {
+                let entry = Entry { owner: owner.clone(), tool: tool.to_owned(), outcome: None };
+                self.entries.insert(key.clone(), entry);
+                Claim::Won
+            }
+        }
+    }
+
+    /// What there is to say about an entry.
+    pub fn look(&self, key: &Key, lives: impl Fn(&Owner) -> bool) -> Option<Claim> {
+        self.entries.get(key).map(|entry| entry.claim(lives))
+    }
+
+    /// Writes an outcome, unless there is one. Whether it was written.
+    pub fn record(&mut self, key: &Key, outcome: Box<RawValue>, owner: &Owner) -> bool {
+        let empty = || Entry { owner: owner.clone(), tool: String::new(), outcome: None };
+        let entry = self.entries.entry(key.clone()).or_insert_with(empty);
+        let first = entry.outcome.is_none();
+        if first {
+            entry.outcome = Some(outcome);
+        }
+        first
+    }
+
+    /// Remembers how far a conversation has been dealt with.
+    pub fn remember(&mut self, conversation: &Rc<str>, place: Place) {
+        self.places.insert(Rc::clone(conversation), place);
+    }
+
+    /// What is known of a conversation.
+    pub fn recall(&self, conversation: &Rc<str>, lives: impl Fn(&Owner) -> bool) -> Memory {
+        let open =
+            self.entries.iter().filter(|(key, entry)| key.conversation == *conversation && entry.outcome.is_none());
+        let open = open.map(|(key, entry)| Remembered {
+            key: key.clone(),
+            tool: entry.tool.clone(),
+            claim: entry.claim(&lives),
+        });
+        Memory { place: self.places.get(conversation).cloned(), open: open.collect() }
+    }
+}
+
+impl Entry {
+    fn claim(&self, lives: impl Fn(&Owner) -> bool) -> Claim {
+        match &self.outcome {
+            Some(outcome) => Claim::Settled(outcome.clone()),
+            None if lives(&self.owner) => Claim::Held,
+            None => Claim::Abandoned,
+        }
     }
 }
 
@@ -22,11 +227,56 @@ impl Ledger {
 mod tests {
     use super::*;
 
+    fn key(call: &str) -> Key {
+        Key::call(&"server conversation".into(), &CallId::new(call))
+    }
+
+    fn owner(name: &str) -> Owner {
+        Owner(name.into())
+    }
+
+    fn outcome(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.into()).unwrap()
+    }
+
     #[test]
-    fn a_call_is_claimed_once() {
+    fn an_entry_is_claimed_once() {
         let mut ledger = Ledger::default();
-        assert!(ledger.claim("server conversation call"));
-        assert!(!ledger.claim("server conversation call"));
-        assert!(ledger.claim("server other call"));
+        assert!(matches!(ledger.claim(&key("a"), "t", &owner("1"), |_| true), Claim::Won));
+        assert!(matches!(ledger.claim(&key("a"), "t", &owner("2"), |_| true), Claim::Held));
+        assert!(matches!(ledger.claim(&key("a"), "t", &owner("1"), |_| true), Claim::Held));
+        assert!(matches!(ledger.claim(&key("b"), "t", &owner("2"), |_| true), Claim::Won));
+    }
+
+    #[test]
+    fn an_entry_outlives_its_owner() {
+        let mut ledger = Ledger::default();
+        ledger.claim(&key("a"), "t", &owner("1"), |_| true);
+        assert!(matches!(ledger.claim(&key("a"), "t", &owner("2"), |_| false), Claim::Abandoned));
+    }
+
+    #[test]
+    fn the_first_outcome_stays() {
+        let mut ledger = Ledger::default();
+        ledger.claim(&key("a"), "t", &owner("1"), |_| true);
+        assert!(ledger.record(&key("a"), outcome("1"), &owner("1")));
+        assert!(!ledger.record(&key("a"), outcome("2"), &owner("2")));
+        let Some(Claim::Settled(first)) = ledger.look(&key("a"), |_| false) else { panic!("no outcome") };
+        assert_eq!(first.get(), "1");
+    }
+
+    #[test]
+    fn what_is_open_is_recalled_by_conversation() {
+        let mut ledger = Ledger::default();
+        let other = Key::call(&"server other".into(), &CallId::new("x"));
+        ledger.claim(&key("a"), "t", &owner("1"), |_| true);
+        ledger.claim(&key("b"), "t", &owner("1"), |_| true);
+        ledger.claim(&other, "t", &owner("1"), |_| true);
+        ledger.record(&key("b"), outcome("null"), &owner("1"));
+        let place = Place { position: "7".into(), at: Millis(1) };
+        ledger.remember(&key("a").conversation, place.clone());
+        let memory = ledger.recall(&key("a").conversation, |_| true);
+        assert_eq!(memory.open.iter().map(|open| open.key.clone()).collect::<Vec<_>>(), [key("a")]);
+        assert_eq!(memory.place, Some(place));
     }
 }

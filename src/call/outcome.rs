@@ -55,6 +55,21 @@ pub enum Outcome {
         /// Their words.
         message: String,
     },
+    /// The page that ran it is gone. What it did, and whether it came to its end, is not known; it is never run again.
+    Interrupted {
+        /// A sentence.
+        message: String,
+    },
+}
+
+/// An outcome, ours or one that is read in the ledger.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Ending {
+    /// It ended here.
+    Here(Outcome),
+    /// It ended elsewhere: the JSON text of an [`Outcome`].
+    Elsewhere(Box<RawValue>),
 }
 
 /// Why a call failed.

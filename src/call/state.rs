@@ -16,17 +16,19 @@ pub enum State {
     Validating,
     /// The ledger is asked for the right to run it.
     Claiming,
+    /// Another page has it.
+    Elsewhere,
     /// The handler runs, or its result is being checked.
     Running,
     /// It has its outcome.
     Settled,
-    /// It never came to run: the server took it back, or it runs elsewhere.
+    /// It never came to run: the server took it back.
     Withdrawn,
 }
 
 impl State {
     /// Whether the call is on its way to an outcome: let through, and not ended.
     pub fn is_under_way(self) -> bool {
-        matches!(self, Self::Authorised | Self::Validating | Self::Claiming | Self::Running)
+        matches!(self, Self::Authorised | Self::Validating | Self::Claiming | Self::Elsewhere | Self::Running)
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{CallId, Outcome, State};
+use super::{CallId, Ending, State};
 
 /// What happened to a call. The JSON is `CallEvent` of `types.d.ts`.
 #[derive(Debug, Clone, Serialize)]
@@ -22,5 +22,5 @@ pub struct Step {
     pub arguments: Option<Box<RawValue>>,
     /// The outcome, in the last step.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<Ending>,
 }

@@ -1,6 +1,6 @@
 //! Everything a conversation can want done.
 
-use crate::call::{AbortCause, CallId, CheckId, RunId};
+use crate::call::{AbortCause, CallId, CheckId, LedgerEffect, RunId};
 use crate::error::Error;
 use crate::protocol::WireEffect;
 use crate::tool::{SchemaId, ToolName};
@@ -27,13 +27,8 @@ pub enum Effect {
         /// JSON text.
         instance: String,
     },
-    /// Ask the ledger for the right to run a call; answer with `Claimed`.
-    Claim {
-        /// The call.
-        call: CallId,
-        /// The call's name in the ledger, unique over servers and conversations.
-        key: String,
-    },
+    /// Something is to be done with the ledger.
+    Ledger(LedgerEffect),
     /// Run a tool's handler; answer with `HandlerSettled`.
     Run {
         /// Names the run.

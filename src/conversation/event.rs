@@ -14,6 +14,8 @@ pub struct Event {
 pub enum Topic {
     /// A step in the life of a call.
     Call,
+    /// Calls wait for a person's answer, or no longer do.
+    Approval,
     /// The conversation's status changed.
     Status,
     /// A whole message.
@@ -37,6 +39,7 @@ impl Topic {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Call => "call",
+            Self::Approval => "approval",
             Self::Status => "status",
             Self::Message => "message",
             Self::Delta => "delta",

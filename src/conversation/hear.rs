@@ -19,8 +19,14 @@ impl Conversation {
             }
             Signal::Connection(connection) => self.emit(Topic::Connection, &connection),
             Signal::Delivered(delivery) => self.hear_delivery(delivery, now),
+            Signal::Found(meanings) => {
+                for meaning in meanings {
+                    self.understand(meaning, None, now);
+                }
+            }
             Signal::Delta { item, reasoning, content } => self.tell_delta(item.as_deref(), reasoning, &content),
             Signal::Polled(status) => {
+                self.approval_looked(Ok(&status), now);
                 if self.turn.polled(&status, now) {
                     self.change_status(status);
                 }
@@ -40,7 +46,8 @@ impl Conversation {
         self.turn.status(&opened.status, now);
         self.status = opened.status;
         self.known = opened.tools;
-        self.opened = Some(Found { id: opened.id, created: opened.created });
+        let Opened { id, created, loses_messages, .. } = opened;
+        self.opened = Some(Found { id, created, loses_messages });
     }
 
     fn hear_ready(&mut self) {
@@ -96,8 +103,12 @@ impl Conversation {
                 }
                 self.change_status(status);
             }
+            Meaning::Approval(calls) => self.ask_approval(&calls),
             Meaning::TurnOver(status) => {
                 self.turn.over();
+                if status != Status::WaitingForConfirmation {
+                    self.calls_do(now, |calls, _, _| calls.turn_over());
+                }
                 self.change_status(status);
             }
             Meaning::RunFailed { code, detail } => {
@@ -112,6 +123,9 @@ impl Conversation {
     fn change_status(&mut self, status: Status) {
         if status == Status::Running {
             self.failure = None;
+        }
+        if status != Status::WaitingForConfirmation {
+            self.close_approval("the server waits no longer", &Error::ApprovalAnswered);
         }
         if self.status != status {
             self.emit(Topic::Status, &status);

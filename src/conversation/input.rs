@@ -1,7 +1,7 @@
 //! Everything that can happen to a conversation.
 
-use crate::call::{CallId, CheckId, EngineError, RunId, Settled};
-use crate::protocol::{Page as HistoryQuery, Wire};
+use crate::call::{CallId, CheckId, EngineError, LedgerInput, RunId, Settled};
+use crate::protocol::{Deed, Page as HistoryQuery, Wire};
 use crate::tool::{Report, SchemaId, Tool};
 
 use super::Content;
@@ -40,13 +40,8 @@ pub enum Input {
         /// What it found.
         result: Result<Report, EngineError>,
     },
-    /// The ledger answered a claim.
-    Claimed {
-        /// The call.
-        call: CallId,
-        /// Whether this conversation may run it.
-        won: bool,
-    },
+    /// The ledger says something.
+    Ledger(LedgerInput),
     /// A handler ended.
     HandlerSettled {
         /// Which run.
@@ -69,9 +64,27 @@ pub enum Command {
         content: Content,
         /// Whether the agent runs.
         run: bool,
+        /// Whether it may approve what waits for approval.
+        approve: bool,
     },
     /// Let the agent go on. Settled with `null`.
-    Run,
+    Run {
+        /// Whether it may approve what waits for approval.
+        approve: bool,
+    },
+    /// Answer what waits for approval. Settled with `null`, once the message that follows a no is sent, too.
+    Answer {
+        /// Which question.
+        approval: String,
+        /// Whether the calls may run.
+        accept: bool,
+        /// Why not.
+        reason: String,
+        /// A message to follow a no; it runs the agent.
+        say: Option<Content>,
+    },
+    /// Something that is the server's alone. Settled with its answer.
+    Do(Deed),
     /// Wait for the end of the turn. Settled with `TurnEnd` of `types.d.ts`.
     Idle,
     /// Read a page of the log. Settled with `{"events": [...], "next": string | null}`.

@@ -1,15 +1,27 @@
 //! The machine itself: it hands inputs to the protocol and the calls, and turns what they say into effects.
 
 use std::mem;
+use std::rc::Rc;
 
-use crate::call::{Action, Calls, EngineError};
+use crate::call::{Action, Calls, EngineError, Key, LedgerEffect};
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::{self, CommandId, Connection, NoticeCode, Outlet, Status, Wire};
+use crate::protocol::{self, CommandId, Connection, Deed, NoticeCode, Outlet, Status, Surroundings, Wire};
 use crate::tool::{Registry, RunOn, SchemaRequest, Tool};
 
+use super::approval::{Answer, Wanted};
+
 use super::state::{Conversation, Phase, Purpose};
-use super::{Command, Effect, Input, OperationId, Topic};
+use super::{Command, Content, Effect, Input, OperationId, Topic};
+
+/// What becomes of a wish to run the agent.
+enum Run {
+    Free,
+    /// It would approve what waits, and nobody said that it may.
+    Refused,
+    /// It approves what waits.
+    Approves,
+}
 
 impl Conversation {
     /// Something happened. What must be done about it, in order.
@@ -19,7 +31,9 @@ impl Conversation {
             self.handle_closed(input, reason);
         } else {
             self.handle_open(input, now);
+            self.release(now);
             self.settle_idle();
+            self.write_place(now);
         }
         mem::take(&mut self.out)
     }
@@ -29,7 +43,8 @@ impl Conversation {
         if matches!(self.phase, Phase::Closed(_)) {
             return None;
         }
-        let deadlines = [self.protocol.next_deadline(), self.calls.next_deadline(), self.turn.next_deadline()];
+        let deadlines =
+            [self.protocol.next_deadline(), self.calls.next_deadline(), self.turn.next_deadline(), self.next_writing()];
         deadlines.into_iter().flatten().min()
     }
 
@@ -46,7 +61,7 @@ impl Conversation {
                 }
             }
             Input::Validated { check, result } => self.calls_do(now, |calls, _, out| calls.checked(check, result, out)),
-            Input::Claimed { call, won } => self.calls_do(now, |calls, _, out| calls.claimed(&call, won, now, out)),
+            Input::Ledger(input) => self.hear_ledger(input, now),
             Input::HandlerSettled { run, settled } => {
                 self.calls_do(now, |calls, _, out| calls.handler_settled(run, settled, out));
             }
@@ -66,7 +81,7 @@ impl Conversation {
 
     fn app(&mut self, operation: OperationId, command: Command, now: Millis) {
         match command {
-            Command::Open => self.open(operation, now),
+            Command::Open => self.open(operation),
             Command::Close => {
                 self.end(&Error::Closed { reason: "closed by the app".into() }, now);
                 self.settle(operation, Ok("null".to_owned()));
@@ -83,16 +98,31 @@ impl Conversation {
                 self.settle(operation, found.then(|| "null".to_owned()).ok_or_else(unknown));
             }
             Command::Idle => self.idle.push(operation),
-            Command::Send { content, run } => {
-                if run {
-                    self.turn.begin(true, now);
+            Command::Send { content, run: false, .. } => self.say(Some(operation), content, false, now),
+            Command::Send { content, approve, .. } => match self.may_run(approve) {
+                Run::Refused => self.settle(operation, Err(Error::ApprovalPending)),
+                Run::Approves => self.answer_approval(None, Wanted { operation, answer: Answer::Say(content) }, now),
+                Run::Free if self.would_lose() => self.held.push_back((operation, content)),
+                Run::Free => self.say(Some(operation), content, true, now),
+            },
+            Command::Run { approve } => match self.may_run(approve) {
+                Run::Refused => self.settle(operation, Err(Error::ApprovalPending)),
+                Run::Approves => self.answer_approval(None, Wanted { operation, answer: Answer::Run }, now),
+                Run::Free => {
+                    self.turn.begin(self.status != Status::Finished, now);
+                    self.command(Purpose::App { operation: Some(operation), runs: true }, protocol::Command::Run, now);
                 }
-                let say = protocol::Command::Say { content: content.into_json(), run };
-                self.command(Purpose::App { operation: Some(operation), runs: run }, say, now);
+            },
+            Command::Answer { approval, accept, reason, say } => {
+                let wanted = Wanted { operation, answer: Answer::Decide { accept, reason, say } };
+                self.answer_approval(Some(&approval), wanted, now);
             }
-            Command::Run => {
-                self.turn.begin(self.status != Status::Finished, now);
-                self.command(Purpose::App { operation: Some(operation), runs: true }, protocol::Command::Run, now);
+            Command::Do(deed) => {
+                let purpose = match deed {
+                    Deed::Delete => Purpose::Delete(operation),
+                    _ => Purpose::App { operation: Some(operation), runs: false },
+                };
+                self.command(purpose, protocol::Command::Do(deed), now);
             }
             Command::History(page) => {
                 let purpose = Purpose::App { operation: Some(operation), runs: false };
@@ -101,18 +131,48 @@ impl Conversation {
         }
     }
 
-    fn open(&mut self, operation: OperationId, now: Millis) {
+    fn open(&mut self, operation: OperationId) {
         if !matches!(self.phase, Phase::New) {
             let error = Error::InvalidArgument { field: "open", message: "a conversation is opened once".into() };
             return self.settle(operation, Err(error));
         }
-        self.phase = Phase::Opening(Some(operation));
+        self.phase = Phase::Recalling(Some(operation));
         let schemas = mem::take(&mut self.schemas);
         self.compile(schemas);
-        let tools: Vec<&Tool> = self.registry.tools().collect();
-        let mut outlet = Outlet::default();
-        self.protocol.open(&tools, self.seed, now, &mut outlet);
-        self.absorb(outlet, now);
+        self.out.push(Effect::Ledger(LedgerEffect::Recall { conversation: Rc::clone(&self.key) }));
+    }
+
+    /// Whether the agent may be made to run now.
+    fn may_run(&self, approve: bool) -> Run {
+        match (self.is_approval_open() || self.status == Status::WaitingForConfirmation, approve) {
+            (false, _) => Run::Free,
+            (true, false) => Run::Refused,
+            (true, true) => Run::Approves,
+        }
+    }
+
+    /// Whether the server would lose a message that came now.
+    fn would_lose(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.loses_messages)
+            && (self.turn.is_active() || !self.held.is_empty())
+    }
+
+    /// Sends the next message that waited for the end of the turn.
+    fn release(&mut self, now: Millis) {
+        if !self.turn.is_active()
+            && !self.is_approval_open()
+            && let Some((operation, content)) = self.held.pop_front()
+        {
+            self.say(Some(operation), content, true, now);
+        }
+    }
+
+    pub(super) fn say(&mut self, operation: Option<OperationId>, content: Content, run: bool, now: Millis) {
+        if run {
+            self.turn.begin(true, now);
+        }
+        let say = protocol::Command::Say { content: content.into_json(), run };
+        self.command(Purpose::App { operation, runs: run }, say, now);
     }
 
     fn declare(&mut self, tool: Tool) -> Result<String, Error> {
@@ -142,12 +202,15 @@ impl Conversation {
     }
 
     fn wire(&mut self, wire: Wire, now: Millis) {
+        if matches!(wire, Wire::Surroundings(Surroundings::Leaving)) && !self.calls.any_unclaimed() {
+            self.write_place_now(true, now);
+        }
         let mut outlet = Outlet::default();
         self.protocol.wire(wire, now, &mut outlet);
         self.absorb(outlet, now);
     }
 
-    fn command(&mut self, purpose: Purpose, command: protocol::Command, now: Millis) {
+    pub(super) fn command(&mut self, purpose: Purpose, command: protocol::Command, now: Millis) {
         self.next_command = self.next_command.wrapping_add(1);
         let id = CommandId(self.next_command);
         self.commands.add(id, purpose);
@@ -157,7 +220,7 @@ impl Conversation {
     }
 
     /// Carries out what the protocol wants, then hears what it says.
-    fn absorb(&mut self, outlet: Outlet, now: Millis) {
+    pub(super) fn absorb(&mut self, outlet: Outlet, now: Millis) {
         self.out.extend(outlet.effects.into_iter().map(Effect::Wire));
         for signal in outlet.signals {
             self.hear(signal, now);
@@ -167,6 +230,19 @@ impl Conversation {
     pub(super) fn done(&mut self, id: CommandId, result: Result<String, Error>, now: Millis) {
         match self.commands.take(&id) {
             None | Some(Purpose::Poll) => {}
+            Some(Purpose::Look) => {
+                if let Err(error) = result {
+                    self.approval_looked(Err(error), now);
+                }
+            }
+            Some(Purpose::Answer { operation, runs, say }) => self.answered(operation, runs, say, result, now),
+            Some(Purpose::Delete(operation)) => {
+                let deleted = result.is_ok();
+                self.settle(operation, result);
+                if deleted {
+                    self.end(&Error::Closed { reason: "deleted".into() }, now);
+                }
+            }
             Some(Purpose::App { operation, runs }) => {
                 if runs && result.is_err() {
                     self.turn.withdraw();
@@ -194,7 +270,7 @@ impl Conversation {
                 *waiting = None;
             }
         }
-        if let Phase::Opening(waiting) = &mut self.phase
+        if let Phase::Recalling(waiting) | Phase::Opening(waiting) = &mut self.phase
             && *waiting == Some(operation)
         {
             *waiting = None;
@@ -203,19 +279,26 @@ impl Conversation {
 
     /// Ends the conversation: nothing runs, nothing waits, nothing follows.
     pub(super) fn end(&mut self, error: &Error, now: Millis) {
-        self.calls_do(now, |calls, _, out| calls.cancel_all("the conversation is closed", out));
+        self.calls_do(now, |calls, _, out| calls.leave("the conversation is closed", out));
+        if matches!(self.phase, Phase::Open) {
+            self.write_place_now(true, now);
+        }
+        self.close_approval("the conversation is closed", error);
         let mut outlet = Outlet::default();
         self.protocol.close(&mut outlet);
         self.absorb(outlet, now);
         let opening = match mem::replace(&mut self.phase, Phase::Closed(error.reason())) {
-            Phase::Opening(operation) => operation,
+            Phase::Recalling(operation) | Phase::Opening(operation) => operation,
             Phase::New | Phase::Open | Phase::Closed(_) => None,
         };
         let commands = self.commands.take_all().filter_map(|purpose| match purpose {
             Purpose::App { operation, .. } => operation,
-            Purpose::Call(_) | Purpose::Poll => None,
+            Purpose::Answer { operation, .. } | Purpose::Delete(operation) => Some(operation),
+            Purpose::Call(_) | Purpose::Poll | Purpose::Look => None,
         });
-        let waiting: Vec<_> = opening.into_iter().chain(commands).chain(mem::take(&mut self.idle)).collect();
+        let held = mem::take(&mut self.held).into_iter().map(|(operation, _)| operation);
+        let waiting: Vec<_> =
+            opening.into_iter().chain(commands).chain(held).chain(mem::take(&mut self.idle)).collect();
         for operation in waiting {
             self.settle(operation, Err(error.clone()));
         }
@@ -242,9 +325,17 @@ impl Conversation {
                 Action::Check { check, schema, instance } => {
                     self.out.push(Effect::Validate { check, schema, instance });
                 }
-                Action::Claim(call) => {
-                    let key = [&self.protocol.ledger_key(), " ", call.as_str()].concat();
-                    self.out.push(Effect::Claim { call, key });
+                Action::Claim { call, tool, lease } => {
+                    let key = Key::call(&self.key, &call);
+                    self.out.push(Effect::Ledger(LedgerEffect::Claim { key, tool, lease }));
+                }
+                Action::Watch(call) => {
+                    let key = Key::call(&self.key, &call);
+                    self.out.push(Effect::Ledger(LedgerEffect::Watch { key }));
+                }
+                Action::Record { call, outcome } => {
+                    let key = Key::call(&self.key, &call);
+                    self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome }));
                 }
                 Action::Run { run, tool, call, arguments } => {
                     self.out.push(Effect::Run { run, tool, call, arguments });
@@ -257,7 +348,7 @@ impl Conversation {
     }
 
     fn settle_idle(&mut self) {
-        if self.idle.is_empty() || self.turn.is_active() || self.calls.any_under_way() {
+        if self.idle.is_empty() || self.turn.is_active() || self.calls.any_under_way() || !self.held.is_empty() {
             return;
         }
         let end = self.turn_end();

@@ -1,6 +1,7 @@
 //! One conversation, as a machine without IO: inputs and the time go in, effects come out. It joins the tools, the calls and
 //! a protocol; it knows no wire.
 
+mod approval;
 mod content;
 mod effect;
 mod event;
@@ -8,6 +9,7 @@ mod hear;
 mod inbox;
 mod input;
 mod machine;
+mod memory;
 mod state;
 mod tell;
 mod turn;
@@ -16,7 +18,7 @@ pub use content::Content;
 pub use effect::Effect;
 pub use event::{Event, Topic};
 pub use input::{Command, Input, OperationId};
-pub use state::Conversation;
+pub use state::{Conversation, Settings};
 
-pub use crate::call::{AbortCause, CheckId, EngineError};
-pub use crate::protocol::{Page as HistoryQuery, Wire, WireEffect};
+pub use crate::call::{AbortCause, CheckId, EngineError, LedgerEffect, LedgerInput};
+pub use crate::protocol::{Deed, Page as HistoryQuery, Surroundings, Wire, WireEffect};

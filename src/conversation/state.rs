@@ -1,16 +1,22 @@
 //! What a conversation remembers.
 
+use std::collections::VecDeque;
+use std::rc::Rc;
+
 use serde::Serialize;
 
 use crate::call::{CallId, Calls};
 use crate::error::Error;
 use crate::list::List;
+use crate::net::Millis;
 use crate::protocol::{CommandId, Protocol, Status};
 use crate::tool::{KnownTool, Registry, SchemaRequest, Tool};
 
+use super::approval::Approval;
 use super::inbox::Inbox;
+use super::memory::Written;
 use super::turn::Turn;
-use super::{Effect, OperationId};
+use super::{Content, Effect, OperationId};
 
 /// One conversation of an app with an agent server.
 pub struct Conversation {
@@ -26,6 +32,13 @@ pub struct Conversation {
     pub(super) known: Vec<KnownTool>,
     pub(super) gate: Option<&'static str>,
     pub(super) opened: Option<Opened>,
+    pub(super) settings: Settings,
+    /// The conversation's name in the ledger.
+    pub(super) key: Rc<str>,
+    pub(super) written: Written,
+    pub(super) approval: Option<Approval>,
+    /// Messages that wait for the end of the turn, since the server would lose them.
+    pub(super) held: VecDeque<(OperationId, Content)>,
     /// Operations that wait for the end of the turn.
     pub(super) idle: Vec<OperationId>,
     pub(super) commands: List<CommandId, Purpose>,
@@ -38,6 +51,8 @@ pub struct Conversation {
 /// Where the conversation is in its life.
 pub(super) enum Phase {
     New,
+    /// The ledger is asked what it knows.
+    Recalling(Option<OperationId>),
     Opening(Option<OperationId>),
     Open,
     Closed(String),
@@ -47,10 +62,23 @@ pub(super) enum Phase {
 pub(super) enum Purpose {
     /// For the app; it may have stopped waiting.
     App { operation: Option<OperationId>, runs: bool },
+    /// To answer what waits for approval; then to say something.
+    Answer { operation: OperationId, runs: bool, say: Option<Content> },
+    /// To learn whether something still waits for approval.
+    Look,
+    /// To delete the conversation.
+    Delete(OperationId),
     /// To see a call that was let through unseen.
     Call(CallId),
     /// To learn how a silent turn is doing.
     Poll,
+}
+
+/// What the app decides about a conversation.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How long a page may have been away and still be given what happened meanwhile.
+    pub resume_within: Millis,
 }
 
 /// What a failed run said.
@@ -64,18 +92,20 @@ pub(super) struct Failure {
 pub(super) struct Opened {
     pub(super) id: String,
     pub(super) created: bool,
+    pub(super) loses_messages: bool,
 }
 
 impl Conversation {
     /// A conversation over a protocol, with the tools that it starts with. The seed decides all jitter. Tools that break a
     /// rule are refused here, before anything is sent.
-    pub fn new(protocol: Box<dyn Protocol>, tools: Vec<Tool>, seed: u64) -> Result<Self, Error> {
+    pub fn new(protocol: Box<dyn Protocol>, tools: Vec<Tool>, settings: Settings, seed: u64) -> Result<Self, Error> {
         for tool in &tools {
             protocol.check(tool)?;
         }
         let mut registry = Registry::default();
         let schemas = registry.declare_all(tools)?;
         Ok(Self {
+            key: protocol.ledger_key().into(),
             protocol,
             registry,
             calls: Calls::default(),
@@ -87,6 +117,10 @@ impl Conversation {
             known: Vec::new(),
             gate: None,
             opened: None,
+            settings,
+            written: Written::default(),
+            approval: None,
+            held: VecDeque::new(),
             idle: Vec::new(),
             commands: List::default(),
             next_command: 0,

@@ -13,6 +13,10 @@ pub enum Method {
     Get,
     /// `POST`
     Post,
+    /// `PATCH`
+    Patch,
+    /// `DELETE`
+    Delete,
 }
 
 impl Method {
@@ -21,6 +25,8 @@ impl Method {
         match self {
             Self::Get => "GET",
             Self::Post => "POST",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
         }
     }
 }

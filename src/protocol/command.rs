@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::call::CallId;
+use crate::error::Error;
 
 /// Names one command; the answer is [`Signal::Done`](super::Signal::Done).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +27,65 @@ pub enum Command {
     Poll,
     /// Fetch a call that was let through before it was seen; it comes as a delivery. Done with `null`.
     Fetch(CallId),
+    /// Answer what waits for approval, all of it. Done with `null`.
+    Decide {
+        /// Whether the calls may run.
+        accept: bool,
+        /// Why not.
+        reason: String,
+    },
+    /// Something that is the server's alone. Done with the JSON text of its answer.
+    Do(Deed),
+}
+
+/// What a server can do with a conversation beside letting it speak. JSON is in the server's own words.
+#[derive(Debug)]
+pub enum Deed {
+    /// Stop between two steps.
+    Pause,
+    /// Stop at once.
+    Interrupt,
+    /// Copy the conversation: JSON text of an object.
+    Fork(Box<RawValue>),
+    /// Delete it.
+    Delete,
+    /// Change its title or tags: JSON text of an object.
+    Update(Box<RawValue>),
+    /// Make this event the end of what the agent sees.
+    Navigate(Option<String>),
+    /// Use another model: JSON text of an object.
+    SwitchLlm(Box<RawValue>),
+    /// Ask the agent something beside the conversation.
+    Ask(String),
+    /// Shorten what the agent remembers.
+    Condense,
+    /// Ask before calls by another policy: JSON text of an object.
+    Policy(Box<RawValue>),
+    /// List the server's conversations: pairs of a query.
+    List(Vec<(String, String)>),
+}
+
+impl Deed {
+    /// A deed by its name in JS, with the JSON text of what it takes.
+    pub fn read(name: &str, given: String) -> Result<Self, Error> {
+        let invalid = |message: &str| Error::InvalidArgument { field: "options", message: message.to_owned() };
+        let raw = |given| RawValue::from_string(given).map_err(|_| invalid("must be JSON"));
+        let text = |given: &str| serde_json::from_str(given).map_err(|_| invalid("must be a text"));
+        Ok(match name {
+            "pause" => Self::Pause,
+            "interrupt" => Self::Interrupt,
+            "fork" => Self::Fork(raw(given)?),
+            "delete" => Self::Delete,
+            "update" => Self::Update(raw(given)?),
+            "navigate" => Self::Navigate(text(&given)?),
+            "switchLlm" => Self::SwitchLlm(raw(given)?),
+            "ask" => Self::Ask(text(&given)?.unwrap_or_default()),
+            "condense" => Self::Condense,
+            "setPolicy" => Self::Policy(raw(given)?),
+            "list" => Self::List(serde_json::from_str(&given).map_err(|_| invalid("must be pairs of texts"))?),
+            _ => return Err(Error::InvalidArgument { field: "deed", message: "unknown".into() }),
+        })
+    }
 }
 
 /// Which page of the log.

@@ -7,9 +7,9 @@ mod command;
 mod signal;
 mod wire;
 
-pub use command::{Command, CommandId, Page};
-pub use signal::{Connection, Delivery, Meaning, NoticeCode, Opened, Signal, Status};
-pub use wire::{Outlet, Wire, WireEffect};
+pub use command::{Command, CommandId, Deed, Page};
+pub use signal::{Connection, Delivery, Meaning, NoticeCode, Opened, PendingCall, Signal, Status};
+pub use wire::{Outlet, Surroundings, Wire, WireEffect};
 
 use crate::error::Error;
 use crate::net::Millis;
@@ -20,8 +20,10 @@ pub trait Protocol {
     /// Checks what this protocol's servers ask of a tool that is declared to them.
     fn check(&self, tool: &Tool) -> Result<(), Error>;
 
-    /// Opens the conversation. Ends with one `Ready` or `Ended`. The seed decides all jitter.
-    fn open(&mut self, tools: &[&Tool], seed: u64, now: Millis, out: &mut Outlet);
+    /// Opens the conversation. Ends with one `Ready` or `Ended`. What is in the log up to `position` has been dealt with, and
+    /// what follows is ours; without a position the log of a conversation that was there before is history. The seed decides
+    /// all jitter.
+    fn open(&mut self, tools: &[&Tool], position: Option<String>, seed: u64, now: Millis, out: &mut Outlet);
 
     /// Something came over the wire.
     fn wire(&mut self, wire: Wire, now: Millis, out: &mut Outlet);
@@ -38,6 +40,9 @@ pub trait Protocol {
     /// When [`Protocol::tick`] is needed next.
     fn next_deadline(&self) -> Option<Millis>;
 
-    /// The name that calls of this conversation carry in the ledger: unique over servers and conversations.
+    /// The name of this conversation in the ledger: unique over servers and conversations.
     fn ledger_key(&self) -> String;
+
+    /// How far the log has been delivered, for a later [`Protocol::open`].
+    fn position(&self) -> Option<String>;
 }

@@ -21,6 +21,8 @@ pub enum Signal {
     Connection(Connection),
     /// An event of the log or of the moment.
     Delivered(Delivery),
+    /// What was already under way when we joined, and was not delivered.
+    Found(Vec<Meaning>),
     /// Streamed text.
     Delta {
         /// The id of the event that will close the text, when it is known.
@@ -70,6 +72,10 @@ pub enum NoticeCode {
     ServerError,
     /// Something came for a call that had ended, and does not count.
     LateSignal,
+    /// There is no lasting storage (any more): what ran is remembered until the page ends.
+    StorageUnavailable,
+    /// The page was away for too long: what happened meanwhile is history.
+    Missed,
 }
 
 /// A conversation as the server has it.
@@ -84,6 +90,28 @@ pub struct Opened {
     pub tools: Vec<KnownTool>,
     /// What could hold back an announced call, if anything can.
     pub gate: Option<&'static str>,
+    /// Whether the server may lose a message that comes while the agent runs.
+    pub loses_messages: bool,
+}
+
+/// A call that waits for approval: of a tool of ours, or of the server's.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingCall {
+    /// The call.
+    pub call_id: CallId,
+    /// The tool's name.
+    pub tool: String,
+    /// JSON text of an object.
+    pub arguments: Box<RawValue>,
+    /// The agent's own words about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The server's estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<String>,
+    /// Whether the page would run it.
+    pub client: bool,
 }
 
 /// An event, with what it means to the house.
@@ -132,6 +160,8 @@ pub enum Meaning {
     },
     /// The conversation does this now.
     Status(Status),
+    /// These calls wait for one answer.
+    Approval(Vec<PendingCall>),
     /// The turn is over for good, with this status.
     TurnOver(Status),
     /// The run failed; the turn's end follows.
@@ -210,6 +240,11 @@ pub enum Connection {
     /// The socket is open, the server has not spoken.
     Connected {
         /// In a few words.
+        reason: &'static str,
+    },
+    /// The server lets us wait: it is busy, and nothing is wrong.
+    Waiting {
+        /// What is waited for.
         reason: &'static str,
     },
     /// Everything missed has been caught up with.

@@ -34,6 +34,25 @@ pub enum Wire {
         /// The server's words.
         reason: String,
     },
+    /// The key that was asked for.
+    Key(Result<String, String>),
+    /// The network came or went, or the page did.
+    Surroundings(Surroundings),
+}
+
+/// What happens around the page, as far as it says something about the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surroundings {
+    /// The browser says that there is a network.
+    Online,
+    /// The browser says that there is none.
+    Offline,
+    /// The page is looked at again: timers may have slept.
+    Shown,
+    /// The page is put aside, perhaps for good: an open socket would keep it from being restored whole.
+    Leaving,
+    /// The page was put aside and is back.
+    Back,
 }
 
 /// What goes out.
@@ -59,6 +78,8 @@ pub enum WireEffect {
         /// The text.
         text: String,
     },
+    /// Ask the app for the key of the next connection; answer with [`Wire::Key`].
+    AskKey,
     /// Close a socket with code 1000. Nothing more is heard of it.
     CloseSocket {
         /// Which.

@@ -26,6 +26,8 @@ pub(super) struct Options {
     pub(super) session_key: Option<String>,
     pub(super) id: String,
     pub(super) request: Option<String>,
+    /// Milliseconds.
+    pub(super) resume_within: u64,
 }
 
 pub(super) fn options(bag: JsValue) -> Result<Options, Error> {

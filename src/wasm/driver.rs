@@ -6,7 +6,6 @@ use std::rc::{Rc, Weak};
 
 use js_sys::{Function, Map};
 
-use crate::call::Ledger;
 use crate::conversation::{Command, Conversation, Effect, Input, OperationId, WireEffect};
 use crate::error::Error;
 use crate::tool::ToolName;
@@ -18,12 +17,7 @@ use super::hooks::{Hooks, report};
 use super::inputs::Inputs;
 use super::slots::Slots;
 use super::socket::Sockets;
-use super::{error, schema};
-
-thread_local! {
-    /// What ran already, for all conversations of the page.
-    static LEDGER: RefCell<Ledger> = RefCell::new(Ledger::default());
-}
+use super::{error, ledger, schema};
 
 /// One conversation with everything that is open for it.
 pub(super) struct Driver {
@@ -147,10 +141,8 @@ impl Driver {
             Effect::Validate { check, schema, instance } => {
                 schema::validate(&self.hooks, &self.inputs, check, schema, instance);
             }
-            Effect::Claim { call, key } => {
-                let won = LEDGER.with(|ledger| ledger.try_borrow_mut().is_ok_and(|mut ledger| ledger.claim(&key)));
-                self.push(Input::Claimed { call, won });
-            }
+            Effect::Wire(WireEffect::AskKey) => {}
+            Effect::Ledger(effect) => ledger::perform(&self.inputs, effect),
             Effect::Run { run, tool, call, arguments } => {
                 self.handlers.start(&self.inputs, run, &tool, call, arguments);
             }

@@ -100,6 +100,8 @@ fn build(what: &Request, signal: &AbortSignal) -> Option<web_sys::Request> {
     let builder = match what.method {
         Method::Get => Builder::get(&what.url),
         Method::Post => Builder::post(&what.url),
+        Method::Patch => Builder::patch(&what.url),
+        Method::Delete => Builder::delete(&what.url),
     };
     let builder = builder
         .headers(Headers::from_raw(headers))

@@ -19,6 +19,7 @@ mod fetch;
 mod handler;
 mod hooks;
 mod inputs;
+mod ledger;
 mod listen;
 mod panic;
 mod schema;
@@ -34,8 +35,9 @@ use js_sys::{Function, Map};
 use wasm_bindgen::prelude::*;
 
 use crate::call::CallId;
-use crate::conversation::{Command, Content, Conversation, HistoryQuery, OperationId};
+use crate::conversation::{Command, Content, Conversation, Deed, HistoryQuery, OperationId, Settings as Resumption};
 use crate::error::Error;
+use crate::net::Millis;
 use crate::protocol::openhands::{OpenHands, Opening, Settings};
 use crate::tool::Tool;
 
@@ -82,13 +84,25 @@ impl Session {
     }
 
     /// Sends a user message: the JSON text of its content parts.
-    pub fn send(&self, operation: u32, content: String, run: bool) {
-        self.ask(operation, Content::parts(content).map(|content| Command::Send { content, run }));
+    pub fn send(&self, operation: u32, content: String, run: bool, approve: bool) {
+        self.ask(operation, Content::parts(content).map(|content| Command::Send { content, run, approve }));
     }
 
     /// Lets the agent go on.
-    pub fn run(&self, operation: u32) {
-        self.ask(operation, Ok(Command::Run));
+    pub fn run(&self, operation: u32, approve: bool) {
+        self.ask(operation, Ok(Command::Run { approve }));
+    }
+
+    /// Answers what waits for approval; `say` is the JSON text of the content parts that follow a no.
+    pub fn answer(&self, operation: u32, approval: String, accept: bool, reason: String, say: Option<String>) {
+        let say = say.map(Content::parts).transpose();
+        self.ask(operation, say.map(|say| Command::Answer { approval, accept, reason, say }));
+    }
+
+    /// Something that is the server's alone: a name of [`Deed`] and the JSON text of what it takes.
+    #[wasm_bindgen(js_name = "do")]
+    pub fn perform(&self, operation: u32, name: &str, given: String) {
+        self.ask(operation, Deed::read(name, given).map(Command::Do));
     }
 
     /// Waits for the end of the turn.
@@ -148,5 +162,6 @@ fn conversation(options: JsValue, tools: &str) -> Result<Conversation, Error> {
         None => Opening::Attach { id: options.id },
     };
     let protocol = OpenHands::new(Settings { url: options.url, session_key: options.session_key }, opening)?;
-    Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, clock::seed())
+    let resumption = Resumption { resume_within: Millis(options.resume_within) };
+    Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
 }

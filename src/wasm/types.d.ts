@@ -60,9 +60,9 @@ export function tool<Args = any>(definition: ToolDefinition<Args>): Tool<Args>;
 
 // ---------------------------------------------------------------- calls
 
-/** The life of a call. `settled` and `withdrawn` are final. */
+/** The life of a call. `elsewhere`: another page of this browser has it. `settled` and `withdrawn` are final. */
 export type CallState =
-  | "announced" | "waiting" | "authorised" | "validating" | "claiming" | "running" | "settled" | "withdrawn";
+  | "announced" | "waiting" | "authorised" | "validating" | "claiming" | "elsewhere" | "running" | "settled" | "withdrawn";
 
 /** One violation of a schema. */
 export interface Issue {
@@ -83,7 +83,9 @@ export type Outcome =
   | { kind: "failed"; code: FailureCode; name: string; message: string }
   | { kind: "timed_out"; timeout: number }
   | { kind: "cancelled"; message: string }
-  | { kind: "rejected"; message: string };
+  | { kind: "rejected"; message: string }
+  /** The page that ran it is gone; it may or may not have done its work, and is never run again. */
+  | { kind: "interrupted"; message: string };
 
 /**
  * Why a call failed: `handler_threw`, `result_not_serializable`, `invalid_schema` (the tool's own schema),
@@ -126,7 +128,8 @@ export interface MessageEvent_ {
 export interface DeltaEvent { item?: string; kind: "text" | "reasoning"; content: string }
 
 export interface ConnectionEvent {
-  state: "connecting" | "connected" | "ready" | "lost" | "closed";
+  /** `waiting`: the server is busy and has not answered for a while; nothing is wrong, and nothing is sent again. */
+  state: "connecting" | "connected" | "waiting" | "ready" | "lost" | "closed";
   /** Why, in a few words. */
   reason: string;
   /** `lost`: the WebSocket's close code, and the milliseconds until the next attempt. */
@@ -152,15 +155,49 @@ export interface ToolReport {
 export interface NoticeEvent { code: NoticeCode; message: string; eventId?: string }
 export type NoticeCode =
   | "duplicate_event" | "unknown_event" | "unknown_frame" | "malformed_frame" | "stream_aborted" | "log_rewound"
-  | "call_refused" | "server_error" | "late_signal";
+  | "call_refused" | "server_error" | "late_signal" | "storage_unavailable" | "missed";
 
 export interface ErrorEvent_ { code: ErrorCode; message: string; details: Json }
 
 /** An event of the server's log as it came, parsed. OpenHands: `OpenHandsEvent`. */
 export type ServerEvent = OpenHandsEvent;
 
+/** A call that waits for approval: of a tool of the page, or of the server's own. */
+export interface PendingCall {
+  callId: string;
+  tool: string;
+  arguments: Json;
+  /** The agent's own words about it. */
+  summary?: string;
+  /** The server's estimate, in its words: `LOW`, `MEDIUM`, `HIGH`, `UNKNOWN`. */
+  risk?: string;
+  /** Whether the page would run it. */
+  client: boolean;
+}
+
+/**
+ * Calls that wait for one answer, all of them together. One answer leaves, whichever tab gives it; every other rejects with
+ * `approval_answered`.
+ */
+export interface ApprovalRequest {
+  readonly id: string;
+  readonly calls: readonly PendingCall[];
+  /** Aborts when there is nothing left to answer: answered here or elsewhere, interrupted, closed. */
+  readonly signal: AbortSignal;
+  /** Lets all of them run. */
+  approve(options?: Waiting): Promise<void>;
+  /** Lets none of them run. The agent rests until it is told to go on, which `say` does. */
+  reject(reason?: string, options?: Waiting & { say?: string | ContentPart[] }): Promise<void>;
+}
+
+/** What the core tells about an approval. @internal */
+export type ApprovalTold =
+  | { state: "open"; id: string; calls: PendingCall[] }
+  | { state: "closed"; id: string; reason: string };
+
 export interface ConversationEvents {
   call: CallEvent;
+  approval: ApprovalRequest;
   status: StatusEvent;
   message: MessageEvent_;
   delta: DeltaEvent;
@@ -203,10 +240,35 @@ export interface Conversation extends AsyncIterable<TopicEvent> {
   readonly tools: ToolReport;
   /** Calls that have not ended yet. */
   readonly openCalls: CallEvent[];
-  /** Sends a user message. Runs the agent unless `run: false`. */
-  send(content: string | ContentPart[], options?: Waiting & { run?: boolean }): Promise<void>;
-  /** Lets the agent go on without a new message. */
-  run(options?: Waiting): Promise<void>;
+  /** What waits for a person's answer, if anything does. */
+  readonly approval: ApprovalRequest | null;
+  /**
+   * Sends a user message. Runs the agent unless `run: false`. While calls wait for approval the server would take a running
+   * message for a yes: it is refused with `approval_pending` unless `approvePending` is true.
+   */
+  send(content: string | ContentPart[], options?: Waiting & { run?: boolean; approvePending?: boolean }): Promise<void>;
+  /** Lets the agent go on without a new message. The same holds as for `send`. */
+  run(options?: Waiting & { approvePending?: boolean }): Promise<void>;
+  /** Stops the agent between two steps. */
+  pause(options?: Waiting): Promise<void>;
+  /** Stops the agent at once: calls that are not let through yet never will be. */
+  interrupt(options?: Waiting): Promise<void>;
+  /** Asks before calls by another policy from now on; in the server's words, for example `{ kind: "AlwaysConfirm" }`. */
+  setConfirmationPolicy(policy: { readonly kind: string; readonly [key: string]: unknown }, options?: Waiting): Promise<void>;
+  /** Copies the conversation, up to an event if one is given, and opens the copy with the same tools. */
+  fork(options?: Waiting & ForkOptions): Promise<Conversation>;
+  /** Deletes the conversation at the server, and closes it. */
+  delete(options?: Waiting): Promise<void>;
+  /** Changes the title, or all tags. */
+  update(changes: { title?: string; tags?: { readonly [key: string]: string } }, options?: Waiting): Promise<void>;
+  /** Makes an event the end of what the agent sees; `null` is the start. */
+  navigate(eventId: string | null, options?: Waiting): Promise<void>;
+  /** Uses another model, in the server's words. */
+  switchLlm(llm: { readonly [key: string]: unknown }, options?: Waiting): Promise<void>;
+  /** Asks the agent something beside the conversation; nothing of it enters the log. */
+  ask(question: string, options?: Waiting): Promise<string>;
+  /** Shortens what the agent remembers. */
+  condense(options?: Waiting): Promise<void>;
   /** Resolves when the turn is over and every authorised call is settled. At once, if nothing runs. */
   idle(options?: Waiting): Promise<TurnEnd>;
   history(options?: HistoryOptions): Promise<HistoryPage>;
@@ -222,11 +284,21 @@ export interface Conversation extends AsyncIterable<TopicEvent> {
 
 // ---------------------------------------------------------------- servers
 
+export interface ForkOptions {
+  /** The last event of the copy. */
+  eventId?: string;
+  /** A UUID of your own for the copy. */
+  conversationId?: string;
+  title?: string;
+  tags?: { readonly [key: string]: string };
+}
+
 export interface OpenHandsOptions {
   /** Base URL of the agent-server, for example `http://localhost:8000`. */
   url: string;
-  /** Goes into a header and the first WebSocket frame, never into a URL. */
-  sessionKey?: string;
+  /**
+   * Goes into a header and the first WebSocket frame, never into a URL. A function is asked before every connection. */
+  sessionKey?: string | (() => string | Promise<string>);
 }
 
 /** Fields of `POST /api/conversations` that pass through beside these are kept as given. */
@@ -242,13 +314,35 @@ export interface StartOptions extends Waiting {
   [field: string]: unknown;
 }
 
-export interface AttachOptions extends Waiting { tools?: ReadonlyArray<Tool | ToolDefinition> }
+export interface AttachOptions extends Waiting {
+  tools?: ReadonlyArray<Tool | ToolDefinition>;
+  /**
+   * How long this browser may have been away from the conversation, in milliseconds, and still be given what happened
+   * meanwhile, calls included. Default 300000: a reload, a crash, a short nap. 0 takes all of it for history. At most 7 days.
+   */
+  resumeWithin?: number;
+}
+
+/** One of the server's conversations. The fields are the server's own. */
+export interface ConversationInfo { id: string; execution_status?: string; title?: string | null; tags?: { [key: string]: string }; [field: string]: unknown }
+
+export interface ListOptions extends Waiting {
+  /** Conversations on a page, 1 to 100. Default 100. */
+  limit?: number;
+  /** `next` of the page before. */
+  page?: string;
+  status?: string;
+  /** In the server's words: `CREATED_AT`, `UPDATED_AT`, each also with `_DESC`. */
+  order?: string;
+}
 
 export interface Server {
   /** Creates a conversation, connects, and resolves when it is safe to speak. */
   start(options: StartOptions): Promise<Conversation>;
   /** Joins a conversation that exists. What is already in its log never runs a handler. */
   attach(conversationId: string, options?: AttachOptions): Promise<Conversation>;
+  /** The server's conversations, a page at a time. */
+  list(options?: ListOptions): Promise<{ conversations: ConversationInfo[]; next: string | null }>;
 }
 
 export function openhands(options: OpenHandsOptions): Server;
@@ -266,7 +360,8 @@ export type ErrorCode =
   | "invalid_argument" | "invalid_tool" | "tool_conflict" | "tool_collision" | "duplicate_tool" | "announcement_refused"
   | "unsupported_server" | "unauthorized" | "not_found" | "invalid_request" | "request_refused" | "conflict"
   | "already_running" | "capacity" | "server_error" | "unreachable" | "request_timeout" | "bad_response"
-  | "conversation_failed" | "unknown_call"
+  | "conversation_failed" | "conversation_unavailable" | "unconfirmed" | "approval_pending" | "approval_answered"
+  | "unknown_call"
   | "closed" | "unsupported_environment" | "wasm_unavailable" | "internal_panic";
 
 /** Made by pagehand only; `isInstance` also knows those of another copy of the package. */

@@ -320,13 +320,13 @@ fn two_conversations_of_one_page_run_a_call_once() {
     let mut stage = Stage::ready(vec![tool("t", ANY)]);
     stage.durable(0, &action("a", "t", "{}"));
     stage.durable(1, &ack("a"));
-    let mut twin = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]);
-    twin.share_ledger_of(&mut stage);
+    let twin = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]);
+    let mut twin = twin.as_page("page", &stage);
     twin.command(Command::Open);
     twin.open("1.58.2", 200, "[]");
     twin.frame(r#"{"type":"sync","through_seq":-1}"#);
     twin.durable(0, &action("a", "t", "{}"));
     twin.durable(1, &ack("a"));
     assert_eq!((stage.runs.len(), twin.runs.len()), (1, 0));
-    assert_eq!(twin.states("a"), "announced authorised claiming withdrawn");
+    assert_eq!(twin.states("a"), "announced authorised claiming settled");
 }

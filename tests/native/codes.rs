@@ -17,6 +17,7 @@ fn the_topics_are_those_of_the_types() {
     let body = &TYPES[start..start + TYPES[start..].find('}').unwrap()];
     let topics = [
         Topic::Call,
+        Topic::Approval,
         Topic::Status,
         Topic::Message,
         Topic::Delta,
@@ -41,6 +42,7 @@ fn the_states_of_a_call_are_those_of_the_types() {
         State::Authorised,
         State::Validating,
         State::Claiming,
+        State::Elsewhere,
         State::Running,
         State::Settled,
         State::Withdrawn,
@@ -78,6 +80,8 @@ fn the_codes_of_notices_are_those_of_the_types() {
         NoticeCode::CallRefused,
         NoticeCode::ServerError,
         NoticeCode::LateSignal,
+        NoticeCode::StorageUnavailable,
+        NoticeCode::Missed,
     ];
     let words: Vec<String> =
         codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();

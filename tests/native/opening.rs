@@ -5,7 +5,7 @@ use pagehand::net::Answer;
 use pagehand::protocol::openhands::{OpenHands, Opening, Settings};
 use serde_json::{Value, json};
 
-use crate::stage::{ID, Stage, tool, tool_with};
+use crate::stage::{ID, Stage, resumption, tool, tool_with};
 
 const ANY: &str = r#"{"type":"object"}"#;
 const PATH: &str = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
@@ -130,7 +130,7 @@ fn tools_that_the_server_could_not_carry_are_refused_before_anything_is_sent() {
     let create = |request: &str| Opening::Create { id: ID.into(), request: request.into() };
     let refuse = |opening: Opening, tools| {
         let protocol = OpenHands::new(settings(), opening).unwrap();
-        Conversation::new(Box::new(protocol), tools, 1).err().unwrap()
+        Conversation::new(Box::new(protocol), tools, resumption(), 1).err().unwrap()
     };
     let kind = || tool("t", r#"{"type":"object","properties":{"kind":{"type":"string"}}}"#);
     assert_eq!(refuse(create(r#"{"workspace":"/"}"#), vec![kind()]).code(), "invalid_tool");
@@ -140,7 +140,7 @@ fn tools_that_the_server_could_not_carry_are_refused_before_anything_is_sent() {
     assert_eq!(refuse(create(asks), vec![early()]).code(), "announcement_refused");
     // What somebody else declared to the server can be handled, whatever its properties are called.
     let protocol = OpenHands::new(settings(), Opening::Attach { id: ID.into() }).unwrap();
-    assert!(Conversation::new(Box::new(protocol), vec![kind()], 1).is_ok());
+    assert!(Conversation::new(Box::new(protocol), vec![kind()], resumption(), 1).is_ok());
 }
 
 #[test]

@@ -99,10 +99,13 @@ fn doubled_reversed_and_shuffled_frames_run_the_same_calls() {
         let truth = truth(&recorded);
         let expected = runnable(&truth);
         let doubled: Vec<_> = recorded.frames.iter().flat_map(|frame| [frame.clone(), frame.clone()]).collect();
-        let reversed: Vec<_> = recorded.frames.iter().rev().cloned().collect();
+        // A whole state ends what came before it: it has no meaning out of its place.
+        let movable = recorded.frames.iter().filter(|frame| !frame.contains("full_state"));
+        let movable: Vec<_> = movable.cloned().collect();
+        let reversed: Vec<_> = movable.iter().rev().cloned().collect();
         let mut orders = vec![("doubled", doubled), ("reversed", reversed)];
         for _ in 0..8 {
-            let mut shuffled = recorded.frames.clone();
+            let mut shuffled = movable.clone();
             random.shuffle(&mut shuffled);
             orders.push(("shuffled", shuffled));
         }

@@ -84,11 +84,15 @@ fn samples() -> String {
     }
     let mut text = String::from(
         "// Written by the test `samples` from what the core really tells. Not to be edited.\n\
-         import type { ConversationEvents, HistoryPage, TurnEnd } from \"../../src/wasm/types.d.ts\";\n\n\
+         import type { ApprovalTold, ConversationEvents, HistoryPage, TurnEnd } from \"../../src/wasm/types.d.ts\";\n\n\
          export const samples = [\n",
     );
     for (topic, value) in shapes.into_values().filter(|(topic, _)| *topic != Topic::Event) {
-        writeln!(text, "  {value} satisfies ConversationEvents[{:?}],", topic.as_str()).unwrap();
+        match topic {
+            // The facade makes a request of it that can be answered.
+            Topic::Approval => writeln!(text, "  {value} satisfies ApprovalTold,").unwrap(),
+            _ => writeln!(text, "  {value} satisfies ConversationEvents[{:?}],", topic.as_str()).unwrap(),
+        }
     }
     for end in turn_ends() {
         writeln!(text, "  {end} satisfies TurnEnd,").unwrap();

@@ -1,10 +1,15 @@
 //! A stage for one conversation: it performs the effects that need no network, and keeps the rest for the test.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
-use pagehand::call::{CallId, EngineError, Ledger, RunId, Settled};
+use pagehand::call::{
+    CallId, Claim, EngineError, Key, Ledger, LedgerEffect, LedgerInput, Owner, Place, RunId, Settled,
+};
 use pagehand::conversation::{
-    Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Topic, Wire, WireEffect,
+    Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Settings as Resumption, Topic, Wire,
+    WireEffect,
 };
 use pagehand::error::Error;
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
@@ -12,6 +17,7 @@ use pagehand::protocol::openhands::{OpenHands, Opening, Settings};
 use pagehand::tool::{Report, SchemaId, Tool};
 use pagehand_schema::Validator;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 pub const ID: &str = "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad111";
 
@@ -32,7 +38,15 @@ pub struct Stage {
     /// Validations are answered by [`Stage::engine_answers`], not at once.
     pub engine_is_slow: bool,
     reports: Vec<Input>,
-    ledger: Ledger,
+    /// What all pages of the browser know.
+    pub ledger: Rc<RefCell<Ledger>>,
+    /// The name of this page in the ledger, and of the pages that live.
+    pub owner: String,
+    pub living: Rc<RefCell<BTreeSet<String>>>,
+    pub watched: Vec<Key>,
+    /// The ledger is answered by [`Stage::ledger_answers`], not at once.
+    pub ledger_is_slow: bool,
+    claims: VecDeque<LedgerEffect>,
     operations: u32,
     /// What handlers return: nothing means that they never settle.
     pub returns: Option<Settled>,
@@ -43,8 +57,15 @@ pub struct Stage {
     pub sockets: Vec<(SocketId, String)>,
     pub sent: Vec<(SocketId, String)>,
     pub closed: Vec<SocketId>,
+    /// How often the app was asked for its key.
+    pub keys_asked: u32,
+    pending_inputs: Vec<Input>,
     pub events: Vec<(Topic, Value)>,
     pub settled: BTreeMap<u32, Result<Value, Error>>,
+}
+
+pub fn resumption() -> Resumption {
+    Resumption { resume_within: Millis(300_000) }
 }
 
 pub fn tool(name: &str, schema: &str) -> Tool {
@@ -64,8 +85,10 @@ impl Stage {
     pub fn with(opening: Opening, tools: Vec<Tool>) -> Self {
         let settings = Settings { url: "http://server".into(), session_key: Some("canary".into()) };
         let protocol = OpenHands::new(settings, opening).unwrap();
-        let conversation = Conversation::new(Box::new(protocol), tools, 7).unwrap();
+        let conversation = Conversation::new(Box::new(protocol), tools, resumption(), 7).unwrap();
         Self {
+            owner: "page".into(),
+            living: Rc::new(RefCell::new(BTreeSet::from(["page".to_owned()]))),
             conversation: Some(conversation),
             now: Millis(1_000_000),
             engine_is_there: true,
@@ -129,7 +152,7 @@ impl Stage {
     }
 
     pub fn send(&mut self, text: &str) -> u32 {
-        self.command(Command::Send { content: Content::text(text).unwrap(), run: true })
+        self.command(Command::Send { content: Content::text(text).unwrap(), run: true, approve: false })
     }
 
     pub fn history(&mut self) -> u32 {
@@ -186,9 +209,71 @@ impl Stage {
         self.settled[&operation].as_ref().unwrap_err().code()
     }
 
-    /// What another conversation of the page claimed is claimed here, too.
-    pub fn share_ledger_of(&mut self, other: &mut Self) {
-        self.ledger = std::mem::take(&mut other.ledger);
+    /// A page of the same browser, to be used from now on.
+    pub fn as_page(mut self, owner: &str, of: &Self) -> Self {
+        self.ledger = Rc::clone(&of.ledger);
+        self.living = Rc::clone(&of.living);
+        self.owner = owner.to_owned();
+        self.living.borrow_mut().insert(owner.to_owned());
+        self.now = of.now;
+        self
+    }
+
+    /// The page is gone, without a word.
+    pub fn dies(self) {
+        self.living.borrow_mut().remove(&self.owner);
+    }
+
+    /// A slow ledger answers what it was asked first.
+    pub fn ledger_answers(&mut self) {
+        let effect = self.claims.pop_front().expect("the ledger was asked nothing");
+        let answer = self.ledger_answer(effect).expect("nothing to answer");
+        self.input(answer);
+    }
+
+    /// The ledger tells what came of the entries that are watched.
+    pub fn look_at_watched(&mut self) {
+        for key in std::mem::take(&mut self.watched) {
+            let living = self.living.borrow().clone();
+            match self.ledger.borrow().look(&key, |owner| living.contains(&*owner.0)) {
+                Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) => {
+                    let input = Input::Ledger(LedgerInput::Watched { key, claim });
+                    drop(living);
+                    self.pending_inputs.push(input);
+                }
+                _ => self.watched.push(key),
+            }
+        }
+        for input in std::mem::take(&mut self.pending_inputs) {
+            self.input(input);
+        }
+    }
+
+    fn ledger_answer(&mut self, effect: LedgerEffect) -> Option<Input> {
+        let living = self.living.borrow().clone();
+        let lives = |owner: &Owner| living.contains(&*owner.0);
+        let owner = Owner(self.owner.as_str().into());
+        let mut ledger = self.ledger.borrow_mut();
+        let answer = match effect {
+            LedgerEffect::Recall { conversation } => LedgerInput::Recalled(ledger.recall(&conversation, lives)),
+            LedgerEffect::Claim { key, tool, .. } => {
+                let claim = ledger.claim(&key, &tool, &owner, lives);
+                LedgerInput::Claimed { key, claim }
+            }
+            LedgerEffect::Watch { key } => {
+                self.watched.push(key);
+                return None;
+            }
+            LedgerEffect::Record { key, outcome } => {
+                ledger.record(&key, RawValue::from_string(outcome).unwrap(), &owner);
+                return None;
+            }
+            LedgerEffect::Remember { conversation, position } => {
+                ledger.remember(&conversation, Place { position, at: self.now });
+                return None;
+            }
+        };
+        Some(Input::Ledger(answer))
     }
 
     /// A slow engine gives its latest report.
@@ -239,10 +324,9 @@ impl Stage {
                 }
                 self.reports.push(report);
             }
-            Effect::Claim { call, key } => {
-                let won = self.ledger.claim(&key);
-                return Some(Input::Claimed { call, won });
-            }
+            Effect::Wire(WireEffect::AskKey) => self.keys_asked += 1,
+            Effect::Ledger(effect @ LedgerEffect::Claim { .. }) if self.ledger_is_slow => self.claims.push_back(effect),
+            Effect::Ledger(effect) => return self.ledger_answer(effect),
             Effect::Run { run, tool, call, arguments } => {
                 let arguments = serde_json::from_str(&arguments).unwrap();
                 self.runs.push(Ran { tool: tool.to_string(), call: call.to_string(), arguments });

@@ -89,7 +89,7 @@ fn a_message_whose_answer_was_lost_is_not_sent_again() {
 #[test]
 fn run_takes_running_already_for_success() {
     let mut stage = Stage::ready(vec![]);
-    let run = stage.command(Command::Run);
+    let run = stage.command(Command::Run { approve: false });
     stage.answer("/run", 409, r#"{"detail":"Conversation already running. Wait for completion or pause first."}"#);
     assert!(stage.settled[&run].is_ok());
 }

@@ -1,7 +1,9 @@
 // Written by the test `samples` from what the core really tells. Not to be edited.
-import type { ConversationEvents, HistoryPage, TurnEnd } from "../../src/wasm/types.d.ts";
+import type { ApprovalTold, ConversationEvents, HistoryPage, TurnEnd } from "../../src/wasm/types.d.ts";
 
 export const samples = [
+  {"calls":[{"arguments":{},"callId":"asked","client":true,"tool":"t"}],"id":"asked","state":"open"} satisfies ApprovalTold,
+  {"id":"asked","reason":"the server waits no longer","state":"closed"} satisfies ApprovalTold,
   {"arguments":{"level":"info"},"callId":"a","reason":"the agent asks for it","state":"announced","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"cancelled","outcome":{"kind":"cancelled","message":"no longer needed"},"reason":"cancelled","state":"settled","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"a","outcome":{"code":"handler_threw","kind":"failed","message":"boom","name":"TypeError"},"reason":"the handler threw","state":"settled","tool":"t"} satisfies ConversationEvents["call"],

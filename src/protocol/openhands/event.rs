@@ -19,7 +19,7 @@ pub(super) struct Event<'a> {
 pub(super) enum Kind<'a> {
     Message { source: String, role: String, text: String },
     Action(Action<'a>),
-    Observation { action_id: String, client_tool: bool, is_error: bool },
+    Observation { action_id: String, tool_name: String, client_tool: bool, is_error: bool },
     UserReject { action_id: String, tool_name: String, reason: String },
     AgentError { tool_call_id: String, tool_name: String, error: String },
     StateUpdate(StateUpdate),
@@ -44,8 +44,11 @@ pub(super) enum Kind<'a> {
 #[derive(Debug)]
 pub(super) struct Action<'a> {
     pub(super) tool_call_id: String,
+    pub(super) tool_name: String,
     pub(super) encoded: Option<Object<'a>>,
     pub(super) thought: String,
+    pub(super) summary: Option<String>,
+    pub(super) risk: Option<String>,
 }
 
 /// A `ConversationStateUpdateEvent`.
@@ -82,6 +85,9 @@ impl<'a> Kind<'a> {
             }
             "ActionEvent" => Self::Action(Action {
                 tool_call_id: fields.text("tool_call_id"),
+                tool_name: fields.text("tool_name"),
+                summary: fields.string("summary"),
+                risk: fields.string("security_risk"),
                 encoded: fields.get("action").and_then(|action| Object::read(action.get())),
                 thought: joined(fields.list("thought")),
             }),
@@ -89,6 +95,7 @@ impl<'a> Kind<'a> {
                 let observation = fields.object("observation");
                 Self::Observation {
                     action_id: fields.text("action_id"),
+                    tool_name: fields.text("tool_name"),
                     client_tool: observation.text("kind") == "ClientToolObservation",
                     is_error: observation.flag("is_error"),
                 }

@@ -16,7 +16,8 @@ pub(super) fn read(created: bool, body: &str) -> Result<Opened, Error> {
     let id = info.string("id").ok_or_else(|| bad.clone())?;
     let tools = info.list("client_tools").unwrap_or_default();
     let tools = tools.iter().map(|tool| known_tool(tool)).collect::<Option<Vec<_>>>().ok_or(bad)?;
-    Ok(Opened { id, created, status: status(&info.text("execution_status")), tools, gate: gate(&info) })
+    let status = status(&info.text("execution_status"));
+    Ok(Opened { id, created, status, tools, gate: gate(&info), loses_messages: false })
 }
 
 fn known_tool(tool: &RawValue) -> Option<KnownTool> {

@@ -51,6 +51,7 @@ enum Purpose {
     /// A page of the log for the stream on this socket.
     Log(SocketId),
     Say(CommandId),
+    Deed(CommandId),
     Run(CommandId),
     History(CommandId),
     Poll(CommandId),
@@ -95,6 +96,7 @@ impl OpenHands {
             Purpose::Log(socket) if self.link.is_current(socket) => self.log_read(result, now, out),
             Purpose::Log(_) => {}
             Purpose::Say(command) => out.say(Signal::Done { command, result: result.map(|_| "null".to_owned()) }),
+            Purpose::Deed(command) => out.say(Signal::Done { command, result: result.map(|(_, body)| body) }),
             Purpose::Run(command) => {
                 let result = match result {
                     // The agent runs already: what was asked for is so.
@@ -253,7 +255,7 @@ impl Protocol for OpenHands {
         rules::check(tool)
     }
 
-    fn open(&mut self, tools: &[&Tool], seed: u64, _now: Millis, out: &mut Outlet) {
+    fn open(&mut self, tools: &[&Tool], _position: Option<String>, seed: u64, _now: Millis, out: &mut Outlet) {
         self.link = Link::new(seed);
         if let Opening::Create { id, request } = &self.opening {
             match opening::create_body(id, request, tools) {
@@ -269,6 +271,7 @@ impl Protocol for OpenHands {
             Wire::Answered { request, answer } => self.answered(request, answer, now, out),
             Wire::Opened { socket } => self.socket_opened(socket, out),
             Wire::Frame { socket, text } => self.frame(socket, text, out),
+            Wire::Key(_) | Wire::Surroundings(_) => {}
             Wire::Closed { socket, code, reason } => {
                 if let Some(stream) = self.stream.as_mut().filter(|_| self.link.is_current(socket)) {
                     stream.closed(&reason);
@@ -286,6 +289,10 @@ impl Protocol for OpenHands {
             }
             Command::Run => self.fetch(self.rest.run(&self.id), Purpose::Run(id), out),
             Command::History(page) => self.fetch(self.rest.search(&self.id, &page), Purpose::History(id), out),
+            Command::Decide { accept, reason } => {
+                self.fetch(self.rest.decide(&self.id, accept, &reason), Purpose::Say(id), out);
+            }
+            Command::Do(deed) => self.fetch(self.rest.deed(&self.id, &deed), Purpose::Deed(id), out),
             Command::Poll => self.fetch(self.rest.conversation(&self.id), Purpose::Poll(id), out),
             Command::Fetch(call) => {
                 let request = self.rest.event(&self.id, call.as_str());
@@ -315,6 +322,10 @@ impl Protocol for OpenHands {
 
     fn next_deadline(&self) -> Option<Millis> {
         self.later.iter().map(|(at, _)| *at).chain(self.link.next_deadline()).min()
+    }
+
+    fn position(&self) -> Option<String> {
+        None
     }
 
     fn ledger_key(&self) -> String {

@@ -1,19 +1,25 @@
 //! What the events of a conversation mean to the house.
 
 use crate::call::CallId;
-use crate::protocol::{Delivery, Meaning, NoticeCode, Signal, Status};
+use crate::protocol::{Delivery, Meaning, NoticeCode, PendingCall, Signal, Status};
 use crate::tool::KnownTool;
 
 use super::event::{Action, Event, Kind, StateUpdate};
 use super::{arguments, info};
 
-/// Reads events in their order. It remembers which calls the server has not answered yet, since some answers name the
-/// model's `tool_call_id` only, which need not be unique.
+/// Reads events in their order. It remembers which actions the server has not answered yet: a person may be asked about
+/// them, and some answers name the model's `tool_call_id` only, which need not be unique.
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) known: Vec<KnownTool>,
-    /// Unanswered calls with their `tool_call_id`, in the order they were announced.
-    open: Vec<(String, CallId)>,
+    /// Unanswered actions, in the order they were announced.
+    open: Vec<Open>,
+}
+
+/// An action without an answer.
+struct Open {
+    tool_call_id: String,
+    call: PendingCall,
 }
 
 /// An event that was read.
@@ -42,34 +48,33 @@ impl Reader {
             Kind::Message { role, .. } if role.is_empty() => Vec::new(),
             Kind::Message { source, role, text } => vec![Meaning::Message { role, source, text }],
             Kind::Action(action) => self.action(id, action),
-            // The server's own word that the client may act. Deployments change its text, never its kind.
-            Kind::Observation { action_id, client_tool: true, is_error: false } => {
+            Kind::Observation { action_id, tool_name, client_tool, is_error } => {
                 let call = CallId::new(action_id);
                 self.answered(&call);
-                vec![Meaning::Authorised { call }]
-            }
-            Kind::Observation { action_id, client_tool: true, is_error: true } => {
-                let call = CallId::new(action_id);
-                self.answered(&call);
-                let reason = "the server acknowledged it as an error".to_owned();
-                vec![Meaning::Withdrawn { call, tool: String::new(), reason }]
+                match (client_tool, is_error) {
+                    // The server's own word that the client may act. Deployments change its text, never its kind.
+                    (true, false) => vec![Meaning::Authorised { call }],
+                    (true, true) => {
+                        let reason = "the server acknowledged it as an error".to_owned();
+                        vec![Meaning::Withdrawn { call, tool: tool_name, reason }]
+                    }
+                    (false, _) => Vec::new(),
+                }
             }
             Kind::UserReject { action_id, tool_name, reason } => {
                 let call = CallId::new(action_id);
-                if self.answered(&call) || self.is_known(&tool_name) {
-                    vec![Meaning::Rejected { call, tool: tool_name, reason }]
-                } else {
-                    Vec::new()
-                }
+                let client = self.answered(&call).map_or_else(|| self.is_known(&tool_name), |open| open.client);
+                if client { vec![Meaning::Rejected { call, tool: tool_name, reason }] } else { Vec::new() }
             }
             Kind::AgentError { tool_call_id, tool_name, error } => match self.newest_open(&tool_call_id) {
-                Some(call) => vec![Meaning::Withdrawn { call, tool: tool_name, reason: error }],
-                None => Vec::new(),
+                Some(PendingCall { call_id: call, client: true, .. }) => {
+                    vec![Meaning::Withdrawn { call, tool: tool_name, reason: error }]
+                }
+                _ => Vec::new(),
             },
-            Kind::StateUpdate(update) => state(&update),
+            Kind::StateUpdate(update) => self.state(&update),
             Kind::ConversationError { code, detail } => vec![Meaning::RunFailed { code, detail }],
-            Kind::Observation { client_tool: false, .. }
-            | Kind::ServerError { .. }
+            Kind::ServerError { .. }
             | Kind::StreamingDelta { .. }
             | Kind::SystemPrompt
             | Kind::Pause
@@ -90,7 +95,7 @@ impl Reader {
     fn refusal(&self, kind: &Kind) -> Option<Signal> {
         let Kind::AgentError { tool_call_id, tool_name, error } = kind else { return None };
         let message = [tool_name, ": ", error].concat();
-        (!self.open.iter().any(|(id, _)| id == tool_call_id))
+        (!self.open.iter().any(|open| open.tool_call_id == *tool_call_id))
             .then_some(Signal::Notice { code: NoticeCode::CallRefused, message })
     }
 
@@ -102,26 +107,90 @@ impl Reader {
         }
         // Without an action the server found the call invalid and tells the agent so.
         let Some(encoded) = action.encoded else { return meanings };
-        match (id, arguments::read(&encoded, &self.known)) {
-            (Some(id), Some(client)) => {
-                let call = CallId::new(id);
-                self.open.push((action.tool_call_id, call.clone()));
-                meanings.push(Meaning::Announced { call, tool: client.tool, arguments: client.arguments });
+        let client = arguments::read(&encoded, &self.known);
+        if client.is_none() {
+            meanings.extend(arguments::finish_message(&encoded).filter(|text| !text.is_empty()).map(says));
+        }
+        let Some(call_id) = id.map(CallId::new) else { return meanings };
+        let arguments = match &client {
+            Some(client) => Some(client.arguments.clone()),
+            None => encoded.without_nulls_and("kind").to_raw(),
+        };
+        let pending = PendingCall {
+            call_id: call_id.clone(),
+            tool: client.as_ref().map_or(action.tool_name, |client| client.tool.clone()),
+            arguments: arguments.unwrap_or_default(),
+            summary: action.summary,
+            risk: action.risk,
+            client: client.is_some(),
+        };
+        self.open.push(Open { tool_call_id: action.tool_call_id, call: pending });
+        meanings.extend(client.map(|client| Meaning::Announced {
+            call: call_id,
+            tool: client.tool,
+            arguments: client.arguments,
+        }));
+        meanings
+    }
+
+    fn state(&self, update: &StateUpdate) -> Vec<Meaning> {
+        let (mut meanings, status) = match update {
+            StateUpdate::Full { status, gate } => {
+                let status = info::status(status);
+                let running = status == Status::Running;
+                let meaning = if running { Meaning::Status(status.clone()) } else { Meaning::TurnOver(status.clone()) };
+                (vec![Meaning::Gate(*gate), meaning], status)
             }
-            _ => meanings.extend(arguments::finish_message(&encoded).filter(|text| !text.is_empty()).map(says)),
+            StateUpdate::Status(status) => {
+                let status = info::status(status);
+                (vec![Meaning::Status(status.clone())], status)
+            }
+            StateUpdate::Policy { gate } => return vec![Meaning::Gate(*gate)],
+            StateUpdate::Other => return Vec::new(),
+        };
+        if status == Status::WaitingForConfirmation {
+            meanings.push(Meaning::Approval(self.pending()));
         }
         meanings
     }
 
-    /// Forgets an answered call. Whether it was open.
-    fn answered(&mut self, call: &CallId) -> bool {
-        let place = self.open.iter().position(|(_, open)| open == call);
-        place.map(|place| self.open.remove(place)).is_some()
+    /// The actions that have no answer.
+    fn pending(&self) -> Vec<PendingCall> {
+        self.open.iter().map(|open| open.call.clone()).collect()
     }
 
-    fn newest_open(&mut self, tool_call_id: &str) -> Option<CallId> {
-        let place = self.open.iter().rposition(|(id, _)| id == tool_call_id)?;
-        Some(self.open.remove(place).1)
+    /// What is under way, for who joins: reads the events of the log up to now, and says what is left of them.
+    pub(super) fn catch_up<'a>(&mut self, log: impl Iterator<Item = &'a str>, status: &Status) -> Vec<Meaning> {
+        for event in log {
+            self.read(event);
+        }
+        let client = self.open.iter().filter(|open| open.call.client);
+        let mut meanings: Vec<_> = client
+            .map(|open| Meaning::Announced {
+                call: open.call.call_id.clone(),
+                tool: open.call.tool.clone(),
+                arguments: open.call.arguments.clone(),
+            })
+            .collect();
+        match status {
+            Status::Running => {}
+            Status::WaitingForConfirmation => {
+                meanings.extend([Meaning::Status(status.clone()), Meaning::Approval(self.pending())]);
+            }
+            over => meanings.push(Meaning::TurnOver(over.clone())),
+        }
+        meanings
+    }
+
+    /// Forgets an answered action. What it was, if it was open.
+    fn answered(&mut self, call: &CallId) -> Option<PendingCall> {
+        let place = self.open.iter().position(|open| open.call.call_id == *call)?;
+        Some(self.open.remove(place).call)
+    }
+
+    fn newest_open(&mut self, tool_call_id: &str) -> Option<PendingCall> {
+        let place = self.open.iter().rposition(|open| open.tool_call_id == tool_call_id)?;
+        Some(self.open.remove(place).call)
     }
 
     fn is_known(&self, tool: &str) -> bool {
@@ -147,19 +216,4 @@ fn asides(kind: &Kind) -> Vec<Signal> {
 /// The server could not do something that a socket asked of it.
 pub(super) fn server_error(code: &str, detail: &str) -> Signal {
     Signal::Notice { code: NoticeCode::ServerError, message: [code, ": ", detail].concat() }
-}
-
-fn state(update: &StateUpdate) -> Vec<Meaning> {
-    match update {
-        StateUpdate::Full { status, gate } => {
-            let meaning = match info::status(status) {
-                Status::Running => Meaning::Status(Status::Running),
-                status => Meaning::TurnOver(status),
-            };
-            vec![Meaning::Gate(*gate), meaning]
-        }
-        StateUpdate::Status(status) => vec![Meaning::Status(info::status(status))],
-        StateUpdate::Policy { gate } => vec![Meaning::Gate(*gate)],
-        StateUpdate::Other => Vec::new(),
-    }
 }

@@ -1,10 +1,11 @@
 //! The requests of the REST interface.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
 use crate::net::{Method, Millis, Request, url};
-use crate::protocol::Page;
+use crate::protocol::{Deed, Page};
 
 /// Reading takes no lock on the server.
 const READ: Millis = Millis(30_000);
@@ -55,6 +56,40 @@ impl Rest {
 
     pub(super) fn run(&self, id: &str) -> Request {
         self.of_conversation(Method::Post, id, "/run", None, SPEAK)
+    }
+
+    pub(super) fn decide(&self, id: &str, accept: bool, reason: &str) -> Request {
+        let reason = Value::from(reason).to_string();
+        let body = [r#"{"accept":"#, if accept { "true" } else { "false" }, r#","reason":"#, &reason, "}"].concat();
+        self.of_conversation(Method::Post, id, "/events/respond_to_confirmation", Some(body), SPEAK)
+    }
+
+    /// The request for something that is the server's alone.
+    pub(super) fn deed(&self, id: &str, deed: &Deed) -> Request {
+        let member = |name: &str, value: &str| Some(["{\"", name, "\":", value, "}"].concat());
+        let text = |text: &Option<String>| Value::from(text.as_deref()).to_string();
+        let (method, rest, body, timeout) = match deed {
+            Deed::Pause => (Method::Post, "/pause", None, SPEAK),
+            Deed::Interrupt => (Method::Post, "/interrupt", None, READ),
+            Deed::Fork(options) => (Method::Post, "/fork", Some(options.get().to_owned()), CREATE),
+            Deed::Delete => (Method::Delete, "", None, READ),
+            Deed::Update(changes) => (Method::Patch, "", Some(changes.get().to_owned()), READ),
+            Deed::Navigate(event) => (Method::Post, "/navigate", member("event_id", &text(event)), SPEAK),
+            Deed::SwitchLlm(llm) => (Method::Post, "/switch_llm", member("llm", llm.get()), SPEAK),
+            Deed::Ask(question) => {
+                (Method::Post, "/ask_agent", member("question", &Value::from(question.as_str()).to_string()), SPEAK)
+            }
+            Deed::Condense => (Method::Post, "/condense", None, SPEAK),
+            Deed::Policy(policy) => (Method::Post, "/confirmation_policy", member("policy", policy.get()), SPEAK),
+            Deed::List(query) => {
+                let mut path = "/api/conversations/search?include_skills=false".to_owned();
+                for (name, value) in query {
+                    path.extend(["&", name, "=", &url::encode(value)]);
+                }
+                return self.request(Method::Get, &path, None, READ);
+            }
+        };
+        self.of_conversation(method, id, rest, body, timeout)
     }
 
     pub(super) fn event(&self, id: &str, event: &str) -> Request {

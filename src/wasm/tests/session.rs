@@ -12,7 +12,7 @@ use crate::tool::ToolName;
 use crate::wasm::clock;
 
 fn send(text: &str) -> Command {
-    Command::Send { content: Content::text(text).unwrap(), run: true }
+    Command::Send { content: Content::text(text).unwrap(), run: true, approve: false }
 }
 
 #[wasm_bindgen_test]
