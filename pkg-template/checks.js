@@ -42,6 +42,39 @@ export function textOf(value, field) {
 }
 
 /**
+ * @param {unknown} value
+ * @param {string} field
+ */
+export function objectOf(value, field) {
+  if (!isObject(value)) throw invalidArgument(field, "must be an object");
+  return value;
+}
+
+/**
+ * A yes or no among the options.
+ * @param {Record<string, unknown>} options
+ * @param {string} field
+ * @param {boolean} usually
+ */
+export function switchOf(options, field, usually) {
+  const value = options[field] ?? usually;
+  if (typeof value !== "boolean") throw invalidArgument(field, "must be true or false");
+  return value;
+}
+
+/**
+ * JSON text of the content parts of a message.
+ * @param {unknown} content
+ * @param {string} field
+ */
+export function partsOf(content, field) {
+  if (typeof content !== "string" && !Array.isArray(content)) {
+    throw invalidArgument(field, "must be a string, or an array of content parts");
+  }
+  return jsonOf(typeof content === "string" ? [{ type: "text", text: content }] : content, field);
+}
+
+/**
  * JSON text of something the app gave.
  * @param {unknown} value
  * @param {string} field

@@ -1,11 +1,12 @@
 // @ts-check
-/** @import { CallContext, ContentPart, HistoryOptions, HistoryPage, Status, Tool, ToolDefinition, ToolReport, TurnEnd, Waiting } from "./types.js" */
+/** @import { ApprovalRequest, CallContext, ContentPart, ForkOptions, HistoryOptions, HistoryPage, Status, Tool, ToolDefinition, ToolReport, TurnEnd, Waiting } from "./types.js" */
 /** @import { Session } from "./core.js" */
 /** @import { Declared, Execute } from "./tool.js" */
 /** @import { Topic } from "./emitter.js" */
 /** @import { PagehandError } from "./errors.js" */
+import { Approvals } from "./approvals.js";
 import { OpenCalls } from "./calls.js";
-import { jsonOf, optionsOf, signalOf, textOf, whileWanted } from "./checks.js";
+import { jsonOf, objectOf, optionsOf, partsOf, signalOf, switchOf, textOf, whileWanted } from "./checks.js";
 import { Emitter } from "./emitter.js";
 import { closed, coreError, invalidArgument } from "./errors.js";
 import { core, enter, inhabitants } from "./load.js";
@@ -31,6 +32,7 @@ import { Schemas } from "./validator.js";
  * @property {string} id
  * @property {Declared[]} tools
  * @property {AbortSignal | undefined} signal
+ * @property {(id: string, signal: AbortSignal | undefined) => Promise<Conversation>} attach Joins another of the same server, with the same tools.
  * @property {(tools: string, handlers: Map<string, Function>, hooks: Hooks) => Session} make
  */
 
@@ -48,6 +50,8 @@ export class Conversation {
 
   #operations = new Operations();
   #calls = new OpenCalls();
+  #approvals = new Approvals((id, accept, more) => this.#answer(id, accept, more));
+  /** @type {Plan["attach"] | undefined} */ #attach;
   #emitter = new Emitter();
   #schemas = new Schemas();
   /** @type {(() => void)[] | undefined} Events that wait until the app can have listeners. */ #held = [];
@@ -77,6 +81,26 @@ export class Conversation {
     return conversation;
   }
 
+  /**
+   * Asks a server something that is about no conversation: the session is never opened.
+   * @param {Plan} plan
+   * @param {string} name
+   * @param {unknown} given
+   * @returns {Promise<any>}
+   */
+  static async inquire(plan, name, given) {
+    const { id, signal } = plan;
+    signal?.throwIfAborted();
+    await whileWanted(core.load(), signal);
+    const conversation = new Conversation(id);
+    try {
+      conversation.#begin(plan);
+      return await conversation.#do(name, given, { signal });
+    } finally {
+      await conversation.close();
+    }
+  }
+
   get id() {
     return this.#id;
   }
@@ -97,29 +121,92 @@ export class Conversation {
     return this.#calls.list;
   }
 
-  /**
-   * @param {string | ContentPart[]} content
-   * @param {Waiting & { run?: boolean }} [options]
-   * @returns {Promise<void>}
-   */
-  async send(content, options) {
-    const given = optionsOf(options, "options", ["signal", "run"]);
-    const run = given.run ?? true;
-    if (typeof run !== "boolean") throw invalidArgument("run", "must be true or false");
-    if (typeof content !== "string" && !Array.isArray(content)) {
-      throw invalidArgument("content", "must be a string, or an array of content parts");
-    }
-    const parts = jsonOf(typeof content === "string" ? [{ type: "text", text: content }] : content, "content");
-    await this.#ask((session, operation) => session.send(operation, parts, run), signalOf(given));
+  get approval() {
+    return this.#approvals.request;
   }
 
   /**
-   * @param {Waiting} [options]
+   * @param {string | ContentPart[]} content
+   * @param {Waiting & { run?: boolean, approvePending?: boolean }} [options]
+   * @returns {Promise<void>}
+   */
+  async send(content, options) {
+    const given = optionsOf(options, "options", ["signal", "run", "approvePending"]);
+    const run = switchOf(given, "run", true);
+    const approve = switchOf(given, "approvePending", false);
+    const parts = partsOf(content, "content");
+    await this.#ask((session, operation) => session.send(operation, parts, run, approve), signalOf(given));
+  }
+
+  /**
+   * @param {Waiting & { approvePending?: boolean }} [options]
    * @returns {Promise<void>}
    */
   async run(options) {
-    const given = optionsOf(options, "options", ["signal"]);
-    await this.#ask((session, operation) => session.run(operation), signalOf(given));
+    const given = optionsOf(options, "options", ["signal", "approvePending"]);
+    const approve = switchOf(given, "approvePending", false);
+    await this.#ask((session, operation) => session.run(operation, approve), signalOf(given));
+  }
+
+  /** @param {Waiting} [options] */
+  async pause(options) {
+    await this.#do("pause", null, options);
+  }
+
+  /** @param {Waiting} [options] */
+  async interrupt(options) {
+    await this.#do("interrupt", null, options);
+  }
+
+  /** @param {object} policy @param {Waiting} [options] */
+  async setConfirmationPolicy(policy, options) {
+    await this.#do("setPolicy", objectOf(policy, "policy"), options);
+  }
+
+  /**
+   * @param {Waiting & ForkOptions} [options]
+   * @returns {Promise<Conversation>}
+   */
+  async fork(options) {
+    const known = ["signal", "eventId", "conversationId", "title", "tags"];
+    const { signal, eventId, conversationId, title, tags } = optionsOf(options, "options", known);
+    const { id } = await this.#do("fork", { conversationId, eventId, title, tags }, { signal });
+    const attach = /** @type {Plan["attach"]} */ (this.#attach);
+    return attach(id, signalOf({ signal }));
+  }
+
+  /** @param {Waiting} [options] */
+  async delete(options) {
+    await this.#do("delete", null, options);
+  }
+
+  /** @param {object} changes @param {Waiting} [options] */
+  async update(changes, options) {
+    await this.#do("update", objectOf(changes, "changes"), options);
+  }
+
+  /** @param {string | null} eventId @param {Waiting} [options] */
+  async navigate(eventId, options) {
+    await this.#do("navigate", eventId === null ? null : textOf(eventId, "eventId"), options);
+  }
+
+  /** @param {object} llm @param {Waiting} [options] */
+  async switchLlm(llm, options) {
+    await this.#do("switchLlm", objectOf(llm, "llm"), options);
+  }
+
+  /**
+   * @param {string} question
+   * @param {Waiting} [options]
+   * @returns {Promise<string>}
+   */
+  async ask(question, options) {
+    return this.#do("ask", textOf(question, "question"), options);
+  }
+
+  /** @param {Waiting} [options] */
+  async condense(options) {
+    await this.#do("condense", null, options);
   }
 
   /**
@@ -208,7 +295,8 @@ export class Conversation {
   // ---------------------------------------------------------------- inside
 
   /** @param {Plan} plan */
-  async #open({ tools, make, signal }) {
+  #begin({ tools, make, attach }) {
+    this.#attach = attach;
     /** @type {Map<string, Function>} */
     const handlers = new Map();
     for (const { name, execute } of tools) {
@@ -217,7 +305,12 @@ export class Conversation {
     const declarations = `[${tools.map(({ json }) => json).join(",")}]`;
     this.#session = enter(() => make(declarations, handlers, this.#hooks()));
     inhabitants.add(this);
-    const answer = JSON.parse(await this.#ask((session, operation) => session.open(operation), signal));
+  }
+
+  /** @param {Plan} plan */
+  async #open(plan) {
+    this.#begin(plan);
+    const answer = JSON.parse(await this.#ask((session, operation) => session.open(operation), plan.signal));
     this.#id = answer.id;
     this.#created = answer.created;
     this.#status = answer.status;
@@ -252,7 +345,29 @@ export class Conversation {
     inhabitants.delete(this);
     this.#schemas.release();
     this.#calls.clear();
+    this.#approvals.end("the conversation is closed");
     this.#operations.failAll(error);
+  }
+
+  /** @type {import("./approvals.js").Answer} */
+  async #answer(id, accept, { reason = "", say, options }) {
+    const given = optionsOf(options, "options", ["signal"]);
+    const words = textOf(reason, "reason");
+    const parts = say === undefined ? undefined : partsOf(say, "say");
+    await this.#ask((session, operation) => session.answer(operation, id, accept, words, parts), signalOf(given));
+  }
+
+  /**
+   * Something that is the server's alone.
+   * @param {string} name
+   * @param {unknown} given
+   * @param {unknown} options
+   * @returns {Promise<any>}
+   */
+  async #do(name, given, options) {
+    const { signal } = optionsOf(options, "options", ["signal"]);
+    const json = jsonOf(given, "options");
+    return JSON.parse(await this.#ask((session, operation) => session.do(operation, name, json), signalOf({ signal })));
   }
 
   /**
@@ -328,6 +443,10 @@ export class Conversation {
         const value = JSON.parse(json);
         this.#status = value.status;
         return this.#deliver(topic, value);
+      }
+      case "approval": {
+        const request = this.#approvals.heard(JSON.parse(json));
+        return request && this.#deliver(topic, request);
       }
       case "tools":
         this.#tools = JSON.parse(json);

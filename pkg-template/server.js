@@ -23,30 +23,56 @@ export function openhands(options) {
   if (sessionKey !== undefined && (typeof sessionKey !== "string" || !KEY.test(sessionKey))) {
     throw invalidArgument("sessionKey", "must be a string of visible ASCII characters, or be left out");
   }
-  /** @param {string} id @param {string} [request] */
-  const bag = (id, request) => ({ url, sessionKey, id, request });
+  /** @param {string} id @param {unknown} resumeWithin @param {string} [request] */
+  const bag = (id, resumeWithin, request) => ({
+    url,
+    sessionKey,
+    id: textOf(id, "conversationId"),
+    resumeWithin: absenceOf(resumeWithin),
+    request,
+  });
 
   /** @type {Server} */
   const server = {
     async start(startOptions) {
-      const { tools, conversationId = randomUuid(), signal, ...rest } = optionsOf(startOptions ?? null, "options");
-      return opened(bag(textOf(conversationId, "conversationId"), jsonOf(rest, "options")), tools, signal);
+      const given = optionsOf(startOptions ?? null, "options");
+      const { tools, conversationId = randomUuid(), resumeWithin, signal, ...rest } = given;
+      return opened(bag(/** @type {string} */ (conversationId), resumeWithin, jsonOf(rest, "options")), tools, signal);
     },
     async attach(conversationId, attachOptions) {
-      const { tools, signal } = optionsOf(attachOptions, "options", ["tools", "signal"]);
-      return opened(bag(textOf(conversationId, "conversationId")), tools, signal);
+      const { tools, resumeWithin, signal } = optionsOf(attachOptions, "options", ["tools", "resumeWithin", "signal"]);
+      return opened(bag(conversationId, resumeWithin), tools, signal);
+    },
+    async list(listOptions) {
+      const known = ["limit", "page", "status", "order", "signal"];
+      const { signal, ...given } = optionsOf(listOptions, "options", known);
+      return Conversation.inquire(planOf(bag(NO_CONVERSATION, 0), [], signal), "list", given);
     },
   };
   return Object.freeze(server);
 }
 
+/** What is asked of a server and not of a conversation has this for its id. */
+const NO_CONVERSATION = "00000000-0000-0000-0000-000000000000";
+
+/** @typedef {{ url: string, sessionKey: unknown, id: string, resumeWithin: number, request: string | undefined }} Bag */
+
+/** What is kept of a conversation is kept longer than that. */
+const LONGEST_ABSENCE = 7 * 24 * 3_600_000;
+
+/** @param {unknown} value */
+function absenceOf(value = 300_000) {
+  if (typeof value === "number" && value >= 0 && value <= LONGEST_ABSENCE) return Math.floor(value);
+  throw invalidArgument("resumeWithin", `must be a number of milliseconds, 0 to ${LONGEST_ABSENCE}`);
+}
+
 /**
- * @param {{ url: string, sessionKey: unknown, id: string, request: string | undefined }} bag
+ * @param {Bag} bag
  * @param {unknown} tools
  * @param {unknown} signal
  */
 async function opened(bag, tools, signal) {
-  const plan = { id: bag.id, tools: declaredTools(tools), signal: signalOf({ signal }) };
+  const plan = planOf(bag, tools, signal);
   if (typeof WebSocket !== "function") {
     throw new PagehandError(
       "unsupported_environment",
@@ -54,9 +80,23 @@ async function opened(bag, tools, signal) {
       { details: { missing: "WebSocket" } },
     );
   }
-  /** @type {import("./conversation.js").Plan["make"]} */
-  const make = (declarations, handlers, hooks) => Session.openhands(bag, declarations, handlers, hooks);
-  return Conversation.open({ ...plan, make });
+  return Conversation.open(plan);
+}
+
+/**
+ * @param {Bag} bag
+ * @param {unknown} tools
+ * @param {unknown} signal
+ * @returns {import("./conversation.js").Plan}
+ */
+function planOf(bag, tools, signal) {
+  return {
+    id: bag.id,
+    tools: declaredTools(tools),
+    signal: signalOf({ signal }),
+    attach: (id, signal) => opened({ ...bag, id, request: undefined }, tools, signal),
+    make: (declarations, handlers, hooks) => Session.openhands(bag, declarations, handlers, hooks),
+  };
 }
 
 /** `crypto.randomUUID` exists on secure pages only. */

@@ -1,5 +1,6 @@
 //! What the house asks of a protocol.
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::call::CallId;
@@ -45,8 +46,8 @@ pub enum Deed {
     Pause,
     /// Stop at once.
     Interrupt,
-    /// Copy the conversation: JSON text of an object.
-    Fork(Box<RawValue>),
+    /// Copy the conversation.
+    Fork(Fork),
     /// Delete it.
     Delete,
     /// Change its title or tags: JSON text of an object.
@@ -61,8 +62,35 @@ pub enum Deed {
     Condense,
     /// Ask before calls by another policy: JSON text of an object.
     Policy(Box<RawValue>),
-    /// List the server's conversations: pairs of a query.
-    List(Vec<(String, String)>),
+    /// List the server's conversations.
+    List(Listing),
+}
+
+/// How a conversation is copied.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fork {
+    /// The id of the copy; absent, the server chooses.
+    pub conversation_id: Option<String>,
+    /// The last event of the copy; absent, all are copied.
+    pub event_id: Option<String>,
+    /// The title of the copy.
+    pub title: Option<String>,
+    /// JSON text of an object of texts.
+    pub tags: Option<Box<RawValue>>,
+}
+
+/// Which of a server's conversations.
+#[derive(Debug, Deserialize)]
+pub struct Listing {
+    /// So many at most, 1 to 100.
+    pub limit: Option<u32>,
+    /// Where the page starts.
+    pub page: Option<String>,
+    /// Only those that do this.
+    pub status: Option<String>,
+    /// In this order, in the server's words.
+    pub order: Option<String>,
 }
 
 impl Deed {
@@ -74,7 +102,7 @@ impl Deed {
         Ok(match name {
             "pause" => Self::Pause,
             "interrupt" => Self::Interrupt,
-            "fork" => Self::Fork(raw(given)?),
+            "fork" => Self::Fork(serde_json::from_str(&given).map_err(|_| invalid("of unusable types"))?),
             "delete" => Self::Delete,
             "update" => Self::Update(raw(given)?),
             "navigate" => Self::Navigate(text(&given)?),
@@ -82,7 +110,7 @@ impl Deed {
             "ask" => Self::Ask(text(&given)?.unwrap_or_default()),
             "condense" => Self::Condense,
             "setPolicy" => Self::Policy(raw(given)?),
-            "list" => Self::List(serde_json::from_str(&given).map_err(|_| invalid("must be pairs of texts"))?),
+            "list" => Self::List(serde_json::from_str(&given).map_err(|_| invalid("of unusable types"))?),
             _ => return Err(Error::InvalidArgument { field: "deed", message: "unknown".into() }),
         })
     }

@@ -7,7 +7,7 @@ mod command;
 mod signal;
 mod wire;
 
-pub use command::{Command, CommandId, Deed, Page};
+pub use command::{Command, CommandId, Deed, Fork, Listing, Page};
 pub use signal::{Connection, Delivery, Meaning, NoticeCode, Opened, PendingCall, Signal, Status};
 pub use wire::{Outlet, Surroundings, Wire, WireEffect};
 

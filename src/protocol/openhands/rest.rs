@@ -1,11 +1,12 @@
 //! The requests of the REST interface.
 
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
 use crate::net::{Method, Millis, Request, url};
-use crate::protocol::{Deed, Page};
+use crate::protocol::{Deed, Fork, Listing, Page};
 
 /// Reading takes no lock on the server.
 const READ: Millis = Millis(30_000);
@@ -18,6 +19,30 @@ const SPEAK: Millis = Millis(600_000);
 pub(super) struct Rest {
     base: String,
     key: Option<String>,
+}
+
+/// The body of a fork request.
+#[derive(Serialize)]
+struct ForkRequest<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_event_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<&'a RawValue>,
+}
+
+impl<'a> ForkRequest<'a> {
+    fn new(fork: &'a Fork) -> Self {
+        Self {
+            id: fork.conversation_id.as_deref(),
+            from_event_id: fork.event_id.as_deref(),
+            title: fork.title.as_deref(),
+            tags: fork.tags.as_deref(),
+        }
+    }
 }
 
 impl Rest {
@@ -71,7 +96,7 @@ impl Rest {
         let (method, rest, body, timeout) = match deed {
             Deed::Pause => (Method::Post, "/pause", None, SPEAK),
             Deed::Interrupt => (Method::Post, "/interrupt", None, READ),
-            Deed::Fork(options) => (Method::Post, "/fork", Some(options.get().to_owned()), CREATE),
+            Deed::Fork(fork) => (Method::Post, "/fork", serde_json::to_string(&ForkRequest::new(fork)).ok(), CREATE),
             Deed::Delete => (Method::Delete, "", None, READ),
             Deed::Update(changes) => (Method::Patch, "", Some(changes.get().to_owned()), READ),
             Deed::Navigate(event) => (Method::Post, "/navigate", member("event_id", &text(event)), SPEAK),
@@ -81,15 +106,25 @@ impl Rest {
             }
             Deed::Condense => (Method::Post, "/condense", None, SPEAK),
             Deed::Policy(policy) => (Method::Post, "/confirmation_policy", member("policy", policy.get()), SPEAK),
-            Deed::List(query) => {
-                let mut path = "/api/conversations/search?include_skills=false".to_owned();
-                for (name, value) in query {
-                    path.extend(["&", name, "=", &url::encode(value)]);
-                }
-                return self.request(Method::Get, &path, None, READ);
-            }
+            Deed::List(listing) => return self.list(listing),
         };
         self.of_conversation(method, id, rest, body, timeout)
+    }
+
+    fn list(&self, listing: &Listing) -> Request {
+        let limit = listing.limit.map(|limit| limit.to_string());
+        let mut path = "/api/conversations/search?include_skills=false".to_owned();
+        for (name, value) in [
+            ("&limit=", &limit),
+            ("&page_id=", &listing.page),
+            ("&status=", &listing.status),
+            ("&sort_order=", &listing.order),
+        ] {
+            if let Some(value) = value {
+                path.extend([name, &url::encode(value)]);
+            }
+        }
+        self.request(Method::Get, &path, None, READ)
     }
 
     pub(super) fn event(&self, id: &str, event: &str) -> Request {
