@@ -10,10 +10,12 @@
     unreachable_pub
 )]
 
+mod approval;
 mod calls;
 mod codes;
 mod connection;
 mod decoding;
+mod ledger;
 mod opening;
 mod recording;
 mod replay;

@@ -219,6 +219,26 @@ impl Stage {
         self
     }
 
+    /// The answer to what is read on joining, if it is asked: a page of the log, newest first.
+    pub fn joined(&mut self, items: &str) {
+        if self.requests.iter().any(|(_, request)| request.url.contains("TIMESTAMP_DESC")) {
+            self.answer("TIMESTAMP_DESC", 200, &format!(r#"{{"items":{items},"next_page_id":null}}"#));
+        }
+    }
+
+    /// How far the conversation was dealt with, as it is written in the ledger.
+    pub fn place(&self) -> Option<String> {
+        let conversation = format!("http://server {ID}").into();
+        let memory = self.ledger.borrow().recall(&conversation, |_| true);
+        memory.place.map(|place| place.position)
+    }
+
+    /// Writes a place as an earlier page would have.
+    pub fn remember(&self, at: Millis, position: &str) {
+        let conversation = format!("http://server {ID}").into();
+        self.ledger.borrow_mut().remember(&conversation, Place { position: position.into(), at });
+    }
+
     /// The page is gone, without a word.
     pub fn dies(self) {
         self.living.borrow_mut().remove(&self.owner);
