@@ -23,12 +23,13 @@ export function openhands(options) {
   if (sessionKey !== undefined && (typeof sessionKey !== "string" || !KEY.test(sessionKey))) {
     throw invalidArgument("sessionKey", "must be a string of visible ASCII characters, or be left out");
   }
-  /** @param {string} id @param {unknown} resumeWithin @param {string} [request] */
-  const bag = (id, resumeWithin, request) => ({
+  /** @param {string} id @param {{ resumeWithin?: unknown, results?: unknown }} given @param {string} [request] */
+  const bag = (id, given, request) => ({
     url,
     sessionKey,
     id: textOf(id, "conversationId"),
-    resumeWithin: absenceOf(resumeWithin),
+    resumeWithin: absenceOf(given.resumeWithin),
+    results: resultsOf(given.results),
     request,
   });
 
@@ -36,17 +37,17 @@ export function openhands(options) {
   const server = {
     async start(startOptions) {
       const given = optionsOf(startOptions ?? null, "options");
-      const { tools, conversationId = randomUuid(), resumeWithin, signal, ...rest } = given;
-      return opened(bag(/** @type {string} */ (conversationId), resumeWithin, jsonOf(rest, "options")), tools, signal);
+      const { tools, conversationId = randomUuid(), resumeWithin, results, signal, ...rest } = given;
+      return opened(bag(/** @type {string} */ (conversationId), given, jsonOf(rest, "options")), tools, signal);
     },
     async attach(conversationId, attachOptions) {
-      const { tools, resumeWithin, signal } = optionsOf(attachOptions, "options", ["tools", "resumeWithin", "signal"]);
-      return opened(bag(conversationId, resumeWithin), tools, signal);
+      const given = optionsOf(attachOptions, "options", ["tools", "resumeWithin", "results", "signal"]);
+      return opened(bag(conversationId, given), given.tools, given.signal);
     },
     async list(listOptions) {
       const known = ["limit", "page", "status", "order", "signal"];
       const { signal, ...given } = optionsOf(listOptions, "options", known);
-      return Conversation.inquire(planOf(bag(NO_CONVERSATION, 0), [], signal), "list", given);
+      return Conversation.inquire(planOf(bag(NO_CONVERSATION, {}), [], signal), "list", given);
     },
   };
   return Object.freeze(server);
@@ -55,7 +56,7 @@ export function openhands(options) {
 /** What is asked of a server and not of a conversation has this for its id. */
 const NO_CONVERSATION = "00000000-0000-0000-0000-000000000000";
 
-/** @typedef {{ url: string, sessionKey: unknown, id: string, resumeWithin: number, request: string | undefined }} Bag */
+/** @typedef {{ url: string, sessionKey: unknown, id: string, resumeWithin: number, results: boolean, request: string | undefined }} Bag */
 
 /** What is kept of a conversation is kept longer than that. */
 const LONGEST_ABSENCE = 7 * 24 * 3_600_000;
@@ -64,6 +65,12 @@ const LONGEST_ABSENCE = 7 * 24 * 3_600_000;
 function absenceOf(value = 300_000) {
   if (typeof value === "number" && value >= 0 && value <= LONGEST_ABSENCE) return Math.floor(value);
   throw invalidArgument("resumeWithin", `must be a number of milliseconds, 0 to ${LONGEST_ABSENCE}`);
+}
+
+/** @param {unknown} value */
+function resultsOf(value = "none") {
+  if (value === "none" || value === "message") return value === "message";
+  throw invalidArgument("results", 'must be "none" or "message"');
 }
 
 /**

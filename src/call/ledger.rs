@@ -23,6 +23,7 @@ pub struct Key {
 
 const CALL: &str = "call ";
 const APPROVAL: &str = "approval ";
+const ANSWER: &str = "answer ";
 
 impl Key {
     /// Of a run of a call.
@@ -35,9 +36,19 @@ impl Key {
         Self { conversation: Rc::clone(conversation), subject: [APPROVAL, approval].concat().into() }
     }
 
-    /// The call, if the entry is about one.
+    /// Of telling the agent the outcome of a call.
+    pub fn answer(conversation: &Rc<str>, call: &CallId) -> Self {
+        Self { conversation: Rc::clone(conversation), subject: [ANSWER, call.as_str()].concat().into() }
+    }
+
+    /// The call, if the entry is about its run.
     pub fn as_call(&self) -> Option<CallId> {
         self.subject.strip_prefix(CALL).map(CallId::new)
+    }
+
+    /// The call, if the entry is about telling its outcome.
+    pub fn as_answer(&self) -> Option<CallId> {
+        self.subject.strip_prefix(ANSWER).map(CallId::new)
     }
 }
 

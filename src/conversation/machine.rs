@@ -32,6 +32,7 @@ impl Conversation {
         } else {
             self.handle_open(input, now);
             self.release(now);
+            self.send_results(now);
             self.settle_idle();
             self.write_place(now);
         }
@@ -236,6 +237,7 @@ impl Conversation {
                 }
             }
             Some(Purpose::Answer { operation, runs, say }) => self.answered(operation, runs, say, result, now),
+            Some(Purpose::Results(owed)) => self.results_sent(owed, result),
             Some(Purpose::Delete(operation)) => {
                 let deleted = result.is_ok();
                 self.settle(operation, result);
@@ -294,7 +296,7 @@ impl Conversation {
         let commands = self.commands.take_all().filter_map(|purpose| match purpose {
             Purpose::App { operation, .. } => operation,
             Purpose::Answer { operation, .. } | Purpose::Delete(operation) => Some(operation),
-            Purpose::Call(_) | Purpose::Poll | Purpose::Look => None,
+            Purpose::Call(_) | Purpose::Poll | Purpose::Look | Purpose::Results(_) => None,
         });
         let held = mem::take(&mut self.held).into_iter().map(|(operation, _)| operation);
         let waiting: Vec<_> =
@@ -341,14 +343,22 @@ impl Conversation {
                     self.out.push(Effect::Run { run, tool, call, arguments });
                 }
                 Action::Abort { run, cause } => self.out.push(Effect::Abort { run, cause }),
-                Action::Tell(step) => self.tell_call(&step),
+                Action::Tell(step) => {
+                    self.tell_call(&step);
+                    self.owe(&step);
+                }
                 Action::Late { call, what } => self.tell_notice(NoticeCode::LateSignal, what, Some(call.as_str())),
             }
         }
     }
 
     fn settle_idle(&mut self) {
-        if self.idle.is_empty() || self.turn.is_active() || self.calls.any_under_way() || !self.held.is_empty() {
+        if self.idle.is_empty()
+            || self.turn.is_active()
+            || self.calls.any_under_way()
+            || !self.held.is_empty()
+            || self.results_are_due()
+        {
             return;
         }
         let end = self.turn_end();

@@ -24,10 +24,15 @@ impl Conversation {
     pub(super) fn hear_ledger(&mut self, input: LedgerInput, now: Millis) {
         match input {
             LedgerInput::Recalled(memory) => self.recalled(memory, now),
-            LedgerInput::Claimed { key, claim } => match key.as_call() {
-                Some(call) => self.calls_do(now, |calls, _, out| calls.claimed(&call, claim, now, out)),
-                None => self.approval_claimed(&key, &claim, now),
-            },
+            LedgerInput::Claimed { key, claim } => {
+                if let Some(call) = key.as_call() {
+                    self.calls_do(now, |calls, _, out| calls.claimed(&call, claim, now, out));
+                } else if let Some(call) = key.as_answer() {
+                    self.result_claimed(&call, &claim);
+                } else {
+                    self.approval_claimed(&key, &claim, now);
+                }
+            }
             LedgerInput::Watched { key, claim } => {
                 if let Some(call) = key.as_call() {
                     self.calls_do(now, |calls, _, out| calls.watched(&call, claim, out));

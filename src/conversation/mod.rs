@@ -10,6 +10,7 @@ mod inbox;
 mod input;
 mod machine;
 mod memory;
+mod results;
 mod state;
 mod tell;
 mod turn;

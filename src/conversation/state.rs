@@ -15,6 +15,7 @@ use crate::tool::{KnownTool, Registry, SchemaRequest, Tool};
 use super::approval::Approval;
 use super::inbox::Inbox;
 use super::memory::Written;
+use super::results::{Owed, Results};
 use super::turn::Turn;
 use super::{Content, Effect, OperationId};
 
@@ -37,6 +38,7 @@ pub struct Conversation {
     pub(super) key: Rc<str>,
     pub(super) written: Written,
     pub(super) approval: Option<Approval>,
+    pub(super) results: Results,
     /// Messages that wait for the end of the turn, since the server would lose them.
     pub(super) held: VecDeque<(OperationId, Content)>,
     /// Operations that wait for the end of the turn.
@@ -66,6 +68,8 @@ pub(super) enum Purpose {
     Answer { operation: OperationId, runs: bool, say: Option<Content> },
     /// To learn whether something still waits for approval.
     Look,
+    /// To tell the agent these outcomes.
+    Results(Vec<Owed>),
     /// To delete the conversation.
     Delete(OperationId),
     /// To see a call that was let through unseen.
@@ -79,6 +83,8 @@ pub(super) enum Purpose {
 pub struct Settings {
     /// How long a page may have been away and still be given what happened meanwhile.
     pub resume_within: Millis,
+    /// Whether the agent is told the outcomes of calls in a message, for want of another way.
+    pub results: bool,
 }
 
 /// What a failed run said.
@@ -120,6 +126,7 @@ impl Conversation {
             settings,
             written: Written::default(),
             approval: None,
+            results: Results::default(),
             held: VecDeque::new(),
             idle: Vec::new(),
             commands: List::default(),

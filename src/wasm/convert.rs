@@ -28,6 +28,7 @@ pub(super) struct Options {
     pub(super) request: Option<String>,
     /// Milliseconds.
     pub(super) resume_within: u64,
+    pub(super) results: bool,
 }
 
 pub(super) fn options(bag: JsValue) -> Result<Options, Error> {

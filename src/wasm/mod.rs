@@ -162,6 +162,6 @@ fn conversation(options: JsValue, tools: &str) -> Result<Conversation, Error> {
         None => Opening::Attach { id: options.id },
     };
     let protocol = OpenHands::new(Settings { url: options.url, session_key: options.session_key }, opening)?;
-    let resumption = Resumption { resume_within: Millis(options.resume_within) };
+    let resumption = Resumption { resume_within: Millis(options.resume_within), results: options.results };
     Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
 }

@@ -306,6 +306,13 @@ export interface StartOptions extends Waiting {
   tools?: ReadonlyArray<Tool | ToolDefinition>;
   /** A UUID of your own: creates the conversation, or attaches when it exists. */
   conversationId?: string;
+  /** As for `attach`, when the conversation exists. */
+  resumeWithin?: number;
+  /**
+   * `"message"`: the agent is told the outcomes of its calls in one marked user message once it rests, which starts a turn.
+   * Default `"none"`: the server has no other way for a result, and the agent learns nothing of it.
+   */
+  results?: "none" | "message";
   /** The agent, as the server documents it. One of `agent`, `agent_settings`, `agent_profile_id`. */
   agent?: { readonly [key: string]: unknown };
   /** A path on the server, or the server's workspace object. */
@@ -321,6 +328,8 @@ export interface AttachOptions extends Waiting {
    * meanwhile, calls included. Default 300000: a reload, a crash, a short nap. 0 takes all of it for history. At most 7 days.
    */
   resumeWithin?: number;
+  /** As for `start`. */
+  results?: "none" | "message";
 }
 
 /** One of the server's conversations. The fields are the server's own. */

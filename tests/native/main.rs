@@ -19,6 +19,7 @@ mod ledger;
 mod opening;
 mod recording;
 mod replay;
+mod results;
 mod samples;
 mod stage;
 mod turns;

@@ -65,7 +65,7 @@ pub struct Stage {
 }
 
 pub fn resumption() -> Resumption {
-    Resumption { resume_within: Millis(300_000) }
+    Resumption { resume_within: Millis(300_000), results: false }
 }
 
 pub fn tool(name: &str, schema: &str) -> Tool {
@@ -83,9 +83,19 @@ impl Stage {
     }
 
     pub fn with(opening: Opening, tools: Vec<Tool>) -> Self {
+        Self::with_resumption(opening, tools, resumption())
+    }
+
+    /// A created conversation whose agent is told the outcomes of its calls, on the session socket.
+    pub fn ready_with_results(tools: Vec<Tool>) -> Self {
+        let opening = Opening::Create { id: ID.into(), request: r#"{"agent":{},"workspace":"/"}"#.into() };
+        Self::with_resumption(opening, tools, Resumption { results: true, ..resumption() }).made_ready()
+    }
+
+    fn with_resumption(opening: Opening, tools: Vec<Tool>, resumption: Resumption) -> Self {
         let settings = Settings { url: "http://server".into(), session_key: Some("canary".into()) };
         let protocol = OpenHands::new(settings, opening).unwrap();
-        let conversation = Conversation::new(Box::new(protocol), tools, resumption(), 7).unwrap();
+        let conversation = Conversation::new(Box::new(protocol), tools, resumption, 7).unwrap();
         Self {
             owner: "page".into(),
             living: Rc::new(RefCell::new(BTreeSet::from(["page".to_owned()]))),
@@ -99,11 +109,14 @@ impl Stage {
 
     /// A created conversation that is ready to speak, on the session socket.
     pub fn ready(tools: Vec<Tool>) -> Self {
-        let mut stage = Self::new(tools);
-        stage.command(Command::Open);
-        stage.open("1.58.2", 201, "[]");
-        stage.frame(r#"{"type":"sync","from_seq":-1}"#);
-        stage
+        Self::new(tools).made_ready()
+    }
+
+    fn made_ready(mut self) -> Self {
+        self.command(Command::Open);
+        self.open("1.58.2", 201, "[]");
+        self.frame(r#"{"type":"sync","from_seq":-1}"#);
+        self
     }
 
     /// Answers the two requests of opening and opens the socket.

@@ -1,0 +1,134 @@
+//! Outcomes for a server without a place for them: one marked user message, when nothing runs that could lose it.
+//!
+//! Off unless the app asks for it. Each outcome leaves once, whichever page has it: the right to send it is claimed in the
+//! ledger like the run of the call.
+
+use std::mem;
+
+use crate::call::{CallId, Claim, Ending, Key, LedgerEffect, Outcome, Step};
+use crate::error::Error;
+use crate::net::Millis;
+use crate::protocol::{self, Status};
+
+use super::state::{Conversation, Phase, Purpose};
+use super::{Content, Effect};
+
+/// How a message with outcomes begins.
+const MARK: &str = "[client tool results]";
+/// How long the page that claimed an outcome may take to send it, where nothing else tells whether it lives.
+const LEASE: Millis = Millis(600_000);
+/// How often a message is sent that did not arrive.
+const ATTEMPTS: u32 = 3;
+
+/// The outcomes that the agent has not been told.
+#[derive(Default)]
+pub(super) struct Results {
+    owed: Vec<Owed>,
+    attempts: u32,
+}
+
+pub(super) struct Owed {
+    call: CallId,
+    tool: String,
+    /// JSON text.
+    outcome: String,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Claiming,
+    Ours,
+}
+
+impl Conversation {
+    /// A call ended here: the agent is to be told, unless the server has told it.
+    pub(super) fn owe(&mut self, step: &Step) {
+        if !self.settings.results || matches!(self.phase, Phase::Closed(_)) {
+            return;
+        }
+        if let Some(Ending::Here(outcome)) = &step.outcome
+            && !matches!(outcome, Outcome::Rejected { .. })
+            && let Ok(outcome) = serde_json::to_string(outcome)
+        {
+            let (call, tool) = (step.call_id.clone(), step.tool.clone());
+            self.results.owed.push(Owed { call, tool, outcome, stage: Stage::Waiting });
+        }
+    }
+
+    /// Whether outcomes are still to be sent, so that the turn is not over.
+    pub(super) fn results_are_due(&self) -> bool {
+        !self.results.owed.is_empty() && matches!(self.status, Status::Idle | Status::Finished)
+    }
+
+    /// Sends what is owed, if this is the moment: the agent rests, and no call of this page is on its way.
+    pub(super) fn send_results(&mut self, now: Millis) {
+        let rests = matches!(self.phase, Phase::Open) && !self.turn.is_active() && !self.calls.any_under_way();
+        if !rests || !self.results_are_due() || self.is_approval_open() {
+            return;
+        }
+        let mut keys = Vec::new();
+        for owed in self.results.owed.iter_mut().filter(|owed| owed.stage == Stage::Waiting) {
+            owed.stage = Stage::Claiming;
+            keys.push((Key::answer(&self.key, &owed.call), owed.tool.clone()));
+        }
+        let claims = keys.into_iter().map(|(key, tool)| LedgerEffect::Claim { key, tool, lease: LEASE });
+        self.out.extend(claims.map(Effect::Ledger));
+        if self.results.owed.iter().all(|owed| owed.stage == Stage::Ours) {
+            let owed = mem::take(&mut self.results.owed);
+            if let Ok(content) = Content::text(&text(&owed)) {
+                self.turn.begin(true, now);
+                let say = protocol::Command::Say { content: content.into_json(), run: true };
+                self.command(Purpose::Results(owed), say, now);
+            }
+        }
+    }
+
+    /// The ledger says whose it is to send an outcome.
+    pub(super) fn result_claimed(&mut self, call: &CallId, claim: &Claim) {
+        let ours = matches!(claim, Claim::Won);
+        self.results.owed.retain_mut(|owed| {
+            if owed.call == *call && owed.stage == Stage::Claiming {
+                owed.stage = Stage::Ours;
+                return ours;
+            }
+            true
+        });
+    }
+
+    /// The message with outcomes has arrived, or not.
+    pub(super) fn results_sent(&mut self, owed: Vec<Owed>, result: Result<String, Error>) {
+        let again = match result {
+            Ok(_) => {
+                self.results.attempts = 0;
+                let records = owed.iter().map(|owed| LedgerEffect::Record {
+                    key: Key::answer(&self.key, &owed.call),
+                    outcome: "null".to_owned(),
+                });
+                let records: Vec<_> = records.map(Effect::Ledger).collect();
+                return self.out.extend(records);
+            }
+            Err(error) => {
+                self.turn.withdraw();
+                self.tell_error(&error);
+                // Whether it arrived is not known: a second one could tell the agent twice.
+                error != Error::Unconfirmed
+            }
+        };
+        self.results.attempts += 1;
+        if again && self.results.attempts < ATTEMPTS {
+            self.results.owed.splice(0..0, owed);
+        } else {
+            self.results.attempts = 0;
+        }
+    }
+}
+
+fn text(owed: &[Owed]) -> String {
+    let mut text = MARK.to_owned();
+    for owed in owed {
+        text.extend(["\n", &owed.tool, " ", owed.call.as_str(), ": ", &owed.outcome]);
+    }
+    text
+}
