@@ -1,12 +1,13 @@
 // Talking to an agent.
 import {
   PagehandError, init, openhands, tool,
-  type CallEvent, type Conversation, type ErrorCode, type HistoryPage, type Json, type Outcome, type Server, type Status,
+  type ApprovalRequest, type CallEvent, type Conversation, type ErrorCode, type HistoryPage, type Json, type Outcome, type Server, type Status,
   type TopicEvent, type TurnEnd,
 } from "pagehand";
 
 const server = openhands({ url: "http://localhost:8000", sessionKey: "key" });
 server satisfies Server;
+openhands({ url: "http://localhost:8000", sessionKey: async () => "key" }) satisfies Server;
 // @ts-expect-error: a server has an address
 openhands({});
 // @ts-expect-error: it is called sessionKey
@@ -46,6 +47,28 @@ export async function talk(signal: AbortSignal): Promise<void> {
   await conversation.declare(show);
   await conversation.cancel("id", "why");
 
+  await conversation.send("go on", { approvePending: true });
+  await conversation.pause({ signal });
+  await conversation.interrupt();
+  await conversation.setConfirmationPolicy({ kind: "ConfirmRisky", threshold: "LOW" });
+  // @ts-expect-error: a policy has a kind
+  await conversation.setConfirmationPolicy({ threshold: "LOW" });
+  (await conversation.fork({ eventId: "e", title: "copy", tags: { a: "b" } })) satisfies Conversation;
+  await conversation.update({ title: "t" });
+  await conversation.navigate(null);
+  await conversation.switchLlm({ model: "m" });
+  (await conversation.ask("why?")) satisfies string;
+  await conversation.condense();
+  await conversation.delete();
+  const { conversations, next } = await server.list({ limit: 5, status: "idle", signal });
+  conversations[0]?.id satisfies string | undefined;
+  next satisfies string | null;
+  conversation.approval satisfies ApprovalRequest | null;
+  conversation.on("approval", async ({ calls, signal: moot, approve, reject }) => {
+    const risky = calls.some(({ tool: name, arguments: args, summary, risk, client }) => [name, args, summary, risk, client].length > 5);
+    await (risky ? reject("no", { say: "ask me", signal: moot }) : approve());
+  });
+
   const off = conversation.on("call", (call) => call satisfies CallEvent);
   off();
   conversation.on("status", ({ status, detail }) => [status satisfies Status, detail satisfies string | undefined]);
@@ -64,6 +87,9 @@ export async function talk(signal: AbortSignal): Promise<void> {
   attached satisfies AsyncDisposable;
   // @ts-expect-error: an attached conversation has its workspace
   await server.attach("id", { workspace: "/" });
+  await server.attach("id", { tools: [show], resumeWithin: 0, results: "message" });
+  // @ts-expect-error: no such way
+  await server.attach("id", { results: "channel" });
   // @ts-expect-error: a conversation has a workspace
   await server.start({ agent: {} });
 }
@@ -83,6 +109,7 @@ export function ended(outcome: Outcome): Json {
       return outcome.timeout;
     case "cancelled":
     case "rejected":
+    case "interrupted":
       return outcome.message;
     default:
       return outcome satisfies never;
