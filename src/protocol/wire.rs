@@ -1,8 +1,9 @@
 //! The wire as every protocol sees it.
 
+use crate::error::Error;
 use crate::net::{Answer, Request, RequestId, SocketId};
 
-use super::Signal;
+use super::{CommandId, Signal};
 
 /// What comes over the wire.
 pub enum Wire {
@@ -100,5 +101,10 @@ impl Outlet {
     /// Adds a signal.
     pub fn say(&mut self, signal: Signal) {
         self.signals.push(signal);
+    }
+
+    /// A command has ended.
+    pub fn done(&mut self, command: CommandId, result: Result<String, Error>) {
+        self.say(Signal::Done { command, result });
     }
 }

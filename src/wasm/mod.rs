@@ -38,7 +38,7 @@ use crate::call::CallId;
 use crate::conversation::{Command, Content, Conversation, Deed, HistoryQuery, OperationId, Settings as Resumption};
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::openhands::{OpenHands, Opening, Settings};
+use crate::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
 use crate::tool::Tool;
 
 use driver::Driver;
@@ -161,7 +161,8 @@ fn conversation(options: JsValue, tools: &str) -> Result<Conversation, Error> {
         Some(request) => Opening::Create { id: options.id, request },
         None => Opening::Attach { id: options.id },
     };
-    let protocol = OpenHands::new(Settings { url: options.url, session_key: options.session_key }, opening)?;
+    let session_key = options.session_key.map_or(SessionKey::None, SessionKey::Fixed);
+    let protocol = OpenHands::new(Settings { url: options.url, session_key }, opening)?;
     let resumption = Resumption { resume_within: Millis(options.resume_within), results: options.results };
     Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
 }

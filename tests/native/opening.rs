@@ -2,7 +2,7 @@
 
 use pagehand::conversation::{Command, Conversation, Topic};
 use pagehand::net::Answer;
-use pagehand::protocol::openhands::{OpenHands, Opening, Settings};
+use pagehand::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
 use serde_json::{Value, json};
 
 use crate::stage::{ID, Stage, resumption, tool, tool_with};
@@ -109,6 +109,7 @@ fn joining_takes_the_servers_tools_for_the_truth() {
     );
     stage.open("1.58.2", 200, &tools);
     stage.frame(r#"{"type":"sync","through_seq":41}"#);
+    stage.answer("/events/search", 200, r#"{"items":[],"next_page_id":"older"}"#);
     let expected = json!({"ready": ["same"], "missingHandlers": ["theirs"], "unknownToServer": ["extra"],
         "differentSchema": ["changed"]});
     assert_eq!(stage.settled[&1].as_ref().unwrap()["tools"], expected);
@@ -121,12 +122,13 @@ fn creating_under_an_id_that_exists_joins_it() {
     let mut stage = opening(vec![]);
     stage.open("1.58.2", 200, "[]");
     stage.frame(r#"{"type":"sync","through_seq":3}"#);
+    stage.answer("/events/search", 200, r#"{"items":[],"next_page_id":"older"}"#);
     assert_eq!(stage.settled[&1].as_ref().unwrap()["created"], false);
 }
 
 #[test]
 fn tools_that_the_server_could_not_carry_are_refused_before_anything_is_sent() {
-    let settings = || Settings { url: "http://server".into(), session_key: None };
+    let settings = || Settings { url: "http://server".into(), session_key: SessionKey::None };
     let create = |request: &str| Opening::Create { id: ID.into(), request: request.into() };
     let refuse = |opening: Opening, tools| {
         let protocol = OpenHands::new(settings(), opening).unwrap();

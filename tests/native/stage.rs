@@ -13,7 +13,7 @@ use pagehand::conversation::{
 };
 use pagehand::error::Error;
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
-use pagehand::protocol::openhands::{OpenHands, Opening, Settings};
+use pagehand::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
 use pagehand::tool::{Report, SchemaId, Tool};
 use pagehand_schema::Validator;
 use serde_json::Value;
@@ -83,17 +83,22 @@ impl Stage {
     }
 
     pub fn with(opening: Opening, tools: Vec<Tool>) -> Self {
-        Self::with_resumption(opening, tools, resumption())
+        Self::with_key(SessionKey::Fixed("canary".into()), opening, tools)
+    }
+
+    pub fn with_key(session_key: SessionKey, opening: Opening, tools: Vec<Tool>) -> Self {
+        Self::with_all(session_key, opening, tools, resumption())
     }
 
     /// A created conversation whose agent is told the outcomes of its calls, on the session socket.
     pub fn ready_with_results(tools: Vec<Tool>) -> Self {
         let opening = Opening::Create { id: ID.into(), request: r#"{"agent":{},"workspace":"/"}"#.into() };
-        Self::with_resumption(opening, tools, Resumption { results: true, ..resumption() }).made_ready()
+        let key = SessionKey::Fixed("canary".into());
+        Self::with_all(key, opening, tools, Resumption { results: true, ..resumption() }).made_ready()
     }
 
-    fn with_resumption(opening: Opening, tools: Vec<Tool>, resumption: Resumption) -> Self {
-        let settings = Settings { url: "http://server".into(), session_key: Some("canary".into()) };
+    fn with_all(session_key: SessionKey, opening: Opening, tools: Vec<Tool>, resumption: Resumption) -> Self {
+        let settings = Settings { url: "http://server".into(), session_key };
         let protocol = OpenHands::new(settings, opening).unwrap();
         let conversation = Conversation::new(Box::new(protocol), tools, resumption, 7).unwrap();
         Self {
@@ -156,6 +161,24 @@ impl Stage {
         self.now = self.now.max(at);
         self.input(Input::Tick);
         true
+    }
+
+    /// Lets time pass until something is so.
+    pub fn wait_for(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        for _ in 0..10_000 {
+            if is_so(self) {
+                return;
+            }
+            assert!(self.wait(), "nothing more happens, and not {what}");
+        }
+        panic!("time goes on, and not {what}");
+    }
+
+    /// Lets time pass until a new socket is wanted, and opens it.
+    pub fn reconnect(&mut self) {
+        let sockets = self.sockets.len();
+        self.wait_for("a new socket", |stage| stage.sockets.len() > sockets);
+        self.connect();
     }
 
     pub fn command(&mut self, command: Command) -> u32 {

@@ -71,8 +71,8 @@ fn a_failed_run_says_why() {
 fn a_refused_message_begins_no_turn() {
     let mut stage = Stage::ready(vec![]);
     let send = stage.send("hi");
-    stage.answer("/events", 429, r#"{"detail":"limit"}"#);
-    assert_eq!(stage.error(send), "capacity");
+    stage.answer("/events", 422, r#"{"detail":"no"}"#);
+    assert_eq!(stage.error(send), "request_refused");
     let idle = stage.command(Command::Idle);
     assert!(stage.settled[&idle].is_ok());
 }
@@ -82,6 +82,7 @@ fn a_message_whose_answer_was_lost_is_not_sent_again() {
     let mut stage = Stage::ready(vec![]);
     let send = stage.send("hi");
     stage.reply("/events", Answer::TimedOut);
+    stage.answer("/events/search", 200, r#"{"items":[],"next_page_id":null}"#);
     assert_eq!(stage.error(send), "request_timeout");
     assert!(stage.take("/events").is_none());
 }
@@ -112,7 +113,7 @@ fn a_silent_turn_is_asked_about_and_ends_when_half_a_minute_confirms_it() {
     let poll = format!("/api/conversations/{ID}?");
     let info = format!(r#"{{"id":"{ID}","execution_status":"finished"}}"#);
     while !stage.settled.contains_key(&idle) {
-        assert!(stage.wait(), "nobody looks after the turn");
+        stage.wait_for("a poll", |stage| stage.requests.iter().any(|(_, request)| request.url.contains(&poll)));
         stage.answer(&poll, 200, &info);
     }
     assert_eq!(stage.settled[&idle], Ok(json!({"status": "finished"})));

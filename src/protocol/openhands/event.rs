@@ -158,7 +158,7 @@ impl StateUpdate {
 }
 
 /// The text of a list of content parts, joined by line breaks.
-fn joined(parts: Option<Vec<&RawValue>>) -> String {
+pub(super) fn joined(parts: Option<Vec<&RawValue>>) -> String {
     let text = |part: &RawValue| Object::read(part.get()).and_then(|part| part.string("text"));
     let texts: Vec<String> = parts.unwrap_or_default().into_iter().filter_map(text).collect();
     texts.join("\n")

@@ -59,6 +59,13 @@ pub(super) fn status(word: &str) -> Status {
     }
 }
 
+/// The id of the first event on a page of the log.
+pub(super) fn first_event(body: &str) -> Option<String> {
+    let items = Object::read(body)?;
+    let first = Object::read(items.list("items")?.first()?.get())?;
+    first.string("id")
+}
+
 /// Turns a page of the log into the house's form: `{"events", "next"}`.
 pub(super) fn history_page(body: &str) -> Result<String, Error> {
     let bad = Error::BadResponse { what: "reading the log" };

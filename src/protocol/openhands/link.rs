@@ -8,44 +8,86 @@ const FIRST_ATTEMPTS: u32 = 5;
 
 /// The connection's life. A socket that was replaced is not listened to any more.
 pub(super) struct Link {
-    socket: Option<SocketId>,
+    state: State,
     opened: u32,
     backoff: Backoff,
-    retry_at: Option<Millis>,
     /// Whether a frame ever came: then the server and the key were right once, and we go on trying.
     proven: bool,
+    /// Whether the browser says that there is no network.
+    pub(super) offline: bool,
+    /// Whether the page was put aside.
+    pub(super) away: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// There is none, and nothing is to happen by itself.
+    Down,
+    /// The next attempt is at this time.
+    Retrying(Millis),
+    /// The key for the next attempt is asked for.
+    NeedsKey,
+    /// The server is asked whether the conversation is gone.
+    Verifying,
+    /// This is it.
+    Socket(SocketId),
 }
 
 /// What a closed socket means.
 pub(super) enum Closed {
     /// It was not the current one.
     Stale,
-    /// The next attempt, after this delay.
-    Retry(Millis),
+    /// The next attempt, after this delay; `None` while no attempt is allowed.
+    Retry(Option<Millis>),
+    /// The conversation may be gone: [`Link::retry`] if it is not.
+    Verify,
     /// No attempt can succeed.
     Fatal(Error),
 }
 
 impl Link {
     pub(super) fn new(seed: u64) -> Self {
-        Self { socket: None, opened: 0, backoff: Backoff::new(seed), retry_at: None, proven: false }
+        let backoff = Backoff::new(seed);
+        Self { state: State::Down, opened: 0, backoff, proven: false, offline: false, away: false }
+    }
+
+    /// Whether attempts are allowed.
+    pub(super) fn may_connect(&self) -> bool {
+        !self.offline && !self.away
+    }
+
+    /// An attempt begins with asking for the key.
+    pub(super) fn needs_key(&mut self) {
+        self.state = State::NeedsKey;
+    }
+
+    /// Whether an attempt waits for the key.
+    pub(super) fn waits_for_key(&self) -> bool {
+        self.state == State::NeedsKey
     }
 
     /// The name of the next socket.
     pub(super) fn next(&mut self) -> SocketId {
         self.opened = self.opened.wrapping_add(1);
         let socket = SocketId(self.opened);
-        self.socket = Some(socket);
-        self.retry_at = None;
+        self.state = State::Socket(socket);
         socket
     }
 
     pub(super) fn current(&self) -> Option<SocketId> {
-        self.socket
+        match self.state {
+            State::Socket(socket) => Some(socket),
+            State::Down | State::Retrying(_) | State::NeedsKey | State::Verifying => None,
+        }
     }
 
     pub(super) fn is_current(&self, socket: SocketId) -> bool {
-        self.socket == Some(socket)
+        self.state == State::Socket(socket)
+    }
+
+    /// Whether nothing is under way that could become a connection.
+    pub(super) fn is_down(&self) -> bool {
+        matches!(self.state, State::Down | State::Retrying(_))
     }
 
     /// A frame came.
@@ -53,8 +95,8 @@ impl Link {
         self.proven = true;
     }
 
-    /// The connection is of use, which a first frame alone does not show.
-    pub(super) fn useful(&mut self) {
+    /// The connection is of use, which a first frame alone does not show; or there is reason to hope.
+    pub(super) fn hopeful(&mut self) {
         self.backoff.reset();
     }
 
@@ -63,42 +105,58 @@ impl Link {
         if !self.is_current(socket) {
             return Closed::Stale;
         }
-        self.socket = None;
+        self.state = State::Down;
         match code {
             4001 => Closed::Fatal(Error::Unauthorized),
-            4004 => Closed::Fatal(Error::NotFound { detail: reason.to_owned() }),
+            4004 => {
+                self.state = State::Verifying;
+                Closed::Verify
+            }
             1008 => Closed::Fatal(Error::RequestRefused { status: code, detail: reason.to_owned() }),
             _ => self.retry(now),
         }
     }
 
-    /// Gives the current socket up, to try again later.
-    pub(super) fn give_up(&mut self, now: Millis) -> (Option<SocketId>, Closed) {
-        (self.socket.take(), self.retry(now))
+    /// Whether the server is asked if the conversation is gone; it is not any more.
+    pub(super) fn verified(&mut self) -> bool {
+        let verifying = self.state == State::Verifying;
+        if verifying {
+            self.state = State::Down;
+        }
+        verifying
     }
 
-    fn retry(&mut self, now: Millis) -> Closed {
+    /// Gives up whatever there is.
+    pub(super) fn drop(&mut self) -> Option<SocketId> {
+        let socket = self.current();
+        self.state = State::Down;
+        socket
+    }
+
+    /// Plans the next attempt.
+    pub(super) fn retry(&mut self, now: Millis) -> Closed {
+        self.state = State::Down;
+        if !self.may_connect() {
+            return Closed::Retry(None);
+        }
         let delay = self.backoff.next_delay();
         if !self.proven && self.backoff.attempts() >= FIRST_ATTEMPTS {
             return Closed::Fatal(Error::Unreachable);
         }
-        self.retry_at = Some(now + delay);
-        Closed::Retry(delay)
+        self.state = State::Retrying(now + delay);
+        Closed::Retry(Some(delay))
     }
 
     /// Whether it is time for the next attempt.
     pub(super) fn is_due(&self, now: Millis) -> bool {
-        self.retry_at.is_some_and(|at| at <= now)
+        self.next_deadline().is_some_and(|at| at <= now)
     }
 
     pub(super) fn next_deadline(&self) -> Option<Millis> {
-        self.retry_at
-    }
-
-    /// Ends the connection for good.
-    pub(super) fn end(&mut self) -> Option<SocketId> {
-        self.retry_at = None;
-        self.socket.take()
+        match self.state {
+            State::Retrying(at) if self.may_connect() => Some(at),
+            State::Down | State::Retrying(_) | State::NeedsKey | State::Verifying | State::Socket(_) => None,
+        }
     }
 }
 
@@ -108,7 +166,7 @@ mod tests {
 
     #[test]
     fn codes_that_no_attempt_can_mend_are_fatal() {
-        for (code, error) in [(4001, "unauthorized"), (4004, "not_found"), (1008, "request_refused")] {
+        for (code, error) in [(4001, "unauthorized"), (1008, "request_refused")] {
             let mut link = Link::new(1);
             let socket = link.next();
             let Closed::Fatal(fatal) = link.closed(socket, code, "", Millis(0)) else { panic!("{code}") };
@@ -117,11 +175,21 @@ mod tests {
     }
 
     #[test]
+    fn a_conversation_that_is_said_to_be_gone_is_asked_about() {
+        let mut link = Link::new(1);
+        let socket = link.next();
+        assert!(matches!(link.closed(socket, 4004, "", Millis(0)), Closed::Verify));
+        assert_eq!(link.next_deadline(), None);
+        assert!(link.verified());
+        assert!(!link.verified());
+    }
+
+    #[test]
     fn all_other_codes_are_tried_again() {
         for code in [1000, 1001, 1006, 1011, 1012, 1013] {
             let mut link = Link::new(1);
             let socket = link.next();
-            assert!(matches!(link.closed(socket, code, "", Millis(0)), Closed::Retry(_)), "{code}");
+            assert!(matches!(link.closed(socket, code, "", Millis(0)), Closed::Retry(Some(_))), "{code}");
             assert!(link.next_deadline().is_some());
         }
     }
@@ -148,5 +216,16 @@ mod tests {
             }
         }
         assert_eq!(attempts, FIRST_ATTEMPTS);
+    }
+
+    #[test]
+    fn without_a_network_nothing_is_tried() {
+        let mut link = Link::new(1);
+        let socket = link.next();
+        link.closed(socket, 1006, "", Millis(0));
+        link.offline = true;
+        assert_eq!(link.next_deadline(), None);
+        let socket = link.next();
+        assert!(matches!(link.closed(socket, 1006, "", Millis(0)), Closed::Retry(None)));
     }
 }

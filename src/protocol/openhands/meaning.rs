@@ -112,6 +112,8 @@ impl Reader {
             meanings.extend(arguments::finish_message(&encoded).filter(|text| !text.is_empty()).map(says));
         }
         let Some(call_id) = id.map(CallId::new) else { return meanings };
+        // One that was found in the log when we joined may still come over the socket.
+        self.open.retain(|open| open.call.call_id != call_id);
         let arguments = match &client {
             Some(client) => Some(client.arguments.clone()),
             None => encoded.without_nulls_and("kind").to_raw(),

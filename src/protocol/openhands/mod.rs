@@ -5,19 +5,29 @@
 
 mod answer;
 mod arguments;
+mod commands;
+mod connection;
+mod deed;
 mod event;
 mod info;
+mod key;
 mod link;
 mod machine;
 mod meaning;
+mod messages;
 mod object;
 mod opening;
+mod position;
 mod reconciliation;
+mod requests;
 mod rest;
 mod rules;
 mod session;
 mod stream;
+mod suspicion;
+mod tail;
 mod version;
 
+pub use key::SessionKey;
 pub use machine::{OpenHands, Settings};
 pub use opening::Opening;

@@ -54,11 +54,18 @@ impl Opening {
         }
     }
 
+    /// The same with its id as the server writes it: a conversation has one name.
+    pub(super) fn normalised(self) -> Result<Self, Error> {
+        let bad = || Error::InvalidArgument { field: "conversationId", message: "a UUID".into() };
+        let id = uuid(self.id()).ok_or_else(bad)?;
+        Ok(match self {
+            Self::Create { request, .. } => Self::Create { id, request },
+            Self::Attach { .. } => Self::Attach { id },
+        })
+    }
+
     /// Checks what can be checked without the server.
     pub(super) fn check(&self) -> Result<(), Error> {
-        if !is_uuid(self.id()) {
-            return Err(Error::InvalidArgument { field: "conversationId", message: "a UUID".into() });
-        }
         let Self::Create { request, .. } = self else { return Ok(()) };
         let fields = Object::read(request).ok_or_else(not_an_object)?;
         if let Some((field, instead)) = OURS.iter().find(|(name, _)| fields.contains(name)) {
@@ -110,10 +117,16 @@ fn not_an_object() -> Error {
     Error::InvalidArgument { field: "options", message: "an object that JSON can carry".into() }
 }
 
-/// Dashed or plain hexadecimal.
-fn is_uuid(text: &str) -> bool {
-    let digits = text.chars().filter(|c| *c != '-').count();
-    digits == 32 && text.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
+/// A UUID, dashed or not, in lower case and with dashes.
+fn uuid(text: &str) -> Option<String> {
+    let mut id = String::with_capacity(36);
+    for digit in text.chars().filter(|c| *c != '-') {
+        if matches!(id.len(), 8 | 13 | 18 | 23) {
+            id.push('-');
+        }
+        id.push(digit.is_ascii_hexdigit().then(|| digit.to_ascii_lowercase())?);
+    }
+    (id.len() == 36).then_some(id)
 }
 
 #[cfg(test)]
@@ -162,9 +175,16 @@ mod tests {
     #[test]
     fn an_id_that_is_no_uuid_is_refused() {
         for id in ["", "x", "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad11", "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad11g"] {
-            assert!(Opening::Attach { id: id.into() }.check().is_err(), "{id}");
+            assert!(Opening::Attach { id: id.into() }.normalised().is_err(), "{id}");
         }
-        assert_eq!(Opening::Attach { id: ID.replace('-', "") }.check(), Ok(()));
+    }
+
+    #[test]
+    fn an_id_is_written_in_one_way() {
+        for id in [ID.to_owned(), ID.replace('-', ""), ID.to_uppercase()] {
+            assert_eq!(Opening::Attach { id: id.clone() }.normalised().unwrap().id(), ID);
+            assert_eq!(Opening::Create { id, request: "{}".into() }.normalised().unwrap().id(), ID);
+        }
     }
 
     #[test]

@@ -1,17 +1,19 @@
-//! Reading on in the log where a socket cannot: the legacy socket has no numbers, and the session socket refuses to replay
-//! what is too large for it.
+//! Reading in the log what a socket does not bring: the end of it when a conversation is joined, and what was missed where
+//! no replay brings it (the legacy socket has no numbers, and the session socket refuses what is too large for it).
 //!
-//! Once the server has subscribed us, live events wait while the log is read from the last event that we know; then the log
-//! comes first, and the events that waited after it. An event may be in both: the house delivers an id once.
+//! Once the server has subscribed us, live events wait while the log is read; then the log comes first, and the events that
+//! waited after it. An event may be in both: the house delivers an id once.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::mem;
 
 use crate::error::Error;
-use crate::protocol::Page;
+use crate::protocol::{Page, Status};
 
 use super::event::Event;
 use super::object::Object;
+use super::position::Position;
+use super::tail::{Joined, Tail};
 
 /// Ids kept to find our place in a log that does not know the last one any more.
 const REMEMBERED: usize = 256;
@@ -21,23 +23,29 @@ pub(super) struct Reconciliation {
     state: State,
     /// The latest events of the log, in its order.
     recent: VecDeque<String>,
-    /// How many events at the start of the log are not ours, if that is known.
-    history: Option<usize>,
+    /// Whether the log is ours from its start.
+    whole: bool,
+    /// Whether it is known what in the log is ours.
+    joined: bool,
+    /// What the conversation did before its log was read.
+    status: Status,
 }
 
 enum State {
     /// The server has not subscribed us.
     Quiet,
-    /// A joined conversation: what is in the log by now is not ours.
-    Boundary {
-        waiting: Vec<String>,
-    },
-    /// The log is being read.
-    Reading {
-        waiting: Vec<String>,
-        log: Vec<String>,
-    },
+    /// The end of the log is being read.
+    Joining { waiting: Vec<Live>, tail: Tail },
+    /// What was missed is being read.
+    Reading { waiting: Vec<Live>, log: Vec<String> },
     Live,
+}
+
+/// An event in its place in the order.
+pub(super) struct Live {
+    /// Its number, if the socket gave it one.
+    pub(super) seq: Option<i64>,
+    pub(super) text: String,
 }
 
 /// What comes of an event or a page.
@@ -47,20 +55,20 @@ pub(super) enum Step {
     /// Read this page.
     Ask(Page),
     /// One event, live.
-    Event(String),
+    Event(Live),
     /// Nothing is missing any more: these events, in this order.
-    CaughtUp { events: Vec<String>, rewound: bool },
+    CaughtUp { events: Vec<Live>, rewound: bool },
 }
 
-impl Reconciliation {
-    /// Of a conversation that is new, so that everything in its log is ours, or of one that is joined.
-    pub(super) fn new(created: bool) -> Self {
-        Self { state: State::Quiet, recent: VecDeque::new(), history: created.then_some(0) }
-    }
+/// What was under way when we joined: the events of the past, and what the conversation did after them, if that is known.
+pub(super) type Past = (Vec<String>, Option<Status>);
 
-    /// So many events at the start of the log are not ours.
-    pub(super) fn begin_after(&mut self, events: usize) {
-        self.history.get_or_insert(events);
+impl Reconciliation {
+    /// Of a conversation that does this, whose log is ours from this place on.
+    pub(super) fn new(position: Option<&Position>, status: Status) -> Self {
+        let last = position.and_then(|position| position.last.clone());
+        let whole = position.is_some() && last.is_none();
+        Self { state: State::Quiet, recent: last.into_iter().collect(), whole, joined: whole, status }
     }
 
     /// A new socket.
@@ -73,88 +81,157 @@ impl Reconciliation {
         matches!(self.state, State::Quiet)
     }
 
-    /// An event of the log was delivered.
-    pub(super) fn delivered(&mut self, id: &str) {
-        if self.recent.back().is_some_and(|last| last == id) {
-            return;
+    /// Whether events are delivered as they come.
+    pub(super) fn is_live(&self) -> bool {
+        matches!(self.state, State::Live)
+    }
+
+    /// Whether the end of the log has been read.
+    pub(super) fn has_joined(&self) -> bool {
+        self.joined
+    }
+
+    /// Our place is not in this log: all of it is past.
+    pub(super) fn forget_place(&mut self) {
+        self.recent.clear();
+    }
+
+    /// An event of the log was delivered. Whether for the first time, as far as is known.
+    pub(super) fn delivered(&mut self, id: &str) -> bool {
+        if self.recent.iter().rev().any(|known| known == id) {
+            return false;
         }
         self.recent.push_back(id.to_owned());
         if self.recent.len() > REMEMBERED {
             self.recent.pop_front();
         }
+        true
     }
 
-    /// The server has subscribed us: what comes from now on waits until the log has been read. The page to begin with.
-    pub(super) fn subscribed(&mut self) -> Page {
-        if self.recent.is_empty() && self.history.is_none() {
-            self.state = State::Boundary { waiting: Vec::new() };
-            return Page { limit: 1, newest_first: true, page: None };
-        }
-        self.state = State::Reading { waiting: Vec::new(), log: Vec::new() };
+    /// The id of the last event that was delivered.
+    pub(super) fn last(&self) -> Option<&str> {
+        self.recent.back().map(String::as_str)
+    }
+
+    /// Whether an event has come, though it may have to wait.
+    pub(super) fn has(&self, id: &str) -> bool {
+        let waiting = match &self.state {
+            State::Joining { waiting, .. } | State::Reading { waiting, .. } => waiting.as_slice(),
+            State::Quiet | State::Live => &[],
+        };
+        self.recent.iter().rev().any(|known| known == id)
+            || waiting.iter().any(|event| event_id(&event.text).is_some_and(|known| known == id))
+    }
+
+    /// The server has subscribed us: what comes from now on waits until the log has been read, if it must be. The page to
+    /// begin with.
+    pub(super) fn subscribed(&mut self, reads: bool) -> Option<Page> {
+        let (state, page) = match (self.joined, reads) {
+            (false, _) => (State::Joining { waiting: Vec::new(), tail: Tail::new() }, Some(Tail::first_page())),
+            (true, true) => (State::Reading { waiting: Vec::new(), log: Vec::new() }, Some(self.missed())),
+            (true, false) => (State::Live, None),
+        };
+        self.state = state;
+        page
+    }
+
+    /// The page where what was missed begins.
+    fn missed(&self) -> Page {
         Page { limit: PAGE, newest_first: false, page: self.recent.back().cloned() }
     }
 
     /// An event came over the socket.
-    pub(super) fn event(&mut self, text: String) -> Step {
+    pub(super) fn event(&mut self, event: Live) -> Step {
         match &mut self.state {
-            State::Quiet | State::Live => Step::Event(text),
-            State::Boundary { waiting } | State::Reading { waiting, .. } => {
-                waiting.push(text);
+            State::Quiet | State::Live => Step::Event(event),
+            State::Joining { waiting, .. } | State::Reading { waiting, .. } => {
+                waiting.push(event);
                 Step::Wait
             }
         }
     }
 
-    /// A page came.
-    pub(super) fn page(&mut self, body: &str) -> Result<Step, Error> {
+    /// A page came. `reads` when no replay brings what is ours.
+    pub(super) fn page(&mut self, body: &str, reads: bool) -> Result<(Option<Past>, Step), Error> {
         let bad = Error::BadResponse { what: "reading the log" };
         let found = Object::read(body).ok_or_else(|| bad.clone())?;
         let items = found.list("items").ok_or(bad)?;
+        let next = found.string("next_page_id");
         match &mut self.state {
-            State::Quiet | State::Live => Ok(Step::Wait),
-            State::Boundary { waiting } => {
-                let events = mem::take(waiting);
-                match items.first().and_then(|item| Event::read(item.get())).and_then(|event| event.id) {
-                    Some(id) => self.delivered(&id),
-                    None => self.history = Some(0),
+            State::Quiet | State::Live => Ok((None, Step::Wait)),
+            State::Joining { waiting, tail } => {
+                if let Some(page) = tail.add(&items, next, &self.status) {
+                    return Ok((None, Step::Ask(page)));
                 }
-                self.state = State::Live;
-                Ok(Step::CaughtUp { events, rewound: false })
+                let (waiting, tail) = (mem::take(waiting), mem::replace(tail, Tail::new()));
+                let brought: HashSet<_> = waiting.iter().filter_map(|event| event_id(&event.text)).collect();
+                let joined = tail.divide(self.recent.back().map(String::as_str), &brought, &self.status);
+                Ok(self.join(joined, waiting, reads))
             }
             State::Reading { waiting, log } => {
                 log.extend(items.iter().map(|item| item.get().to_owned()));
-                if let Some(next) = found.string("next_page_id") {
-                    return Ok(Step::Ask(Page { limit: PAGE, newest_first: false, page: Some(next) }));
+                if let Some(next) = next {
+                    return Ok((None, Step::Ask(Page { limit: PAGE, newest_first: false, page: Some(next) })));
                 }
-                let (mut events, waiting) = (mem::take(log), mem::take(waiting));
-                let rewound = self.drop_known(&mut events);
-                events.extend(waiting);
+                let (mut missed, waiting) = (mem::take(log), mem::take(waiting));
+                let rewound = self.drop_known(&mut missed);
                 self.state = State::Live;
-                Ok(Step::CaughtUp { events, rewound })
+                Ok((None, caught_up(missed, waiting, rewound)))
             }
         }
+    }
+
+    fn join(&mut self, joined: Joined, waiting: Vec<Live>, reads: bool) -> (Option<Past>, Step) {
+        let Joined { past, ours, status, rewound, further } = joined;
+        self.joined = true;
+        if rewound {
+            self.recent.clear();
+        }
+        // A log without events is ours from its start.
+        self.whole = self.recent.is_empty() && past.is_empty();
+        for id in past.iter().filter_map(|text| event_id(text)) {
+            self.delivered(&id);
+        }
+        let step = if reads && further {
+            self.state = State::Reading { waiting, log: Vec::new() };
+            Step::Ask(self.missed())
+        } else {
+            self.state = State::Live;
+            caught_up(if reads { ours } else { Vec::new() }, waiting, rewound)
+        };
+        (Some((past, status)), step)
     }
 
     /// Drops what lies before our place in the log. Whether the log has lost its last known event: an unknown page id reads
     /// from the start, and then our place is behind the latest event that we know.
     fn drop_known(&self, log: &mut Vec<String>) -> bool {
-        let history = self.history.unwrap_or_default().min(log.len());
         let Some(last) = self.recent.back() else {
-            log.drain(..history);
+            if !self.whole {
+                log.clear();
+            }
             return false;
         };
-        let id = |text: &String| Event::read(text).and_then(|event| event.id);
-        let first_is_last = log.first().and_then(id).is_some_and(|first| first == *last);
-        match log.iter().rposition(|text| id(text).is_some_and(|id| self.recent.contains(&id))) {
+        let first_is_last = log.first().and_then(|text| event_id(text)).is_some_and(|first| first == *last);
+        match log.iter().rposition(|text| event_id(text).is_some_and(|id| self.recent.contains(&id))) {
             Some(place) => {
                 log.drain(..=place);
             }
             // Nothing of the log is known: it is another one. Unless all of it is ours, none of it is.
-            None if self.history != Some(0) => log.clear(),
+            None if !self.whole => log.clear(),
             None => {}
         }
         !first_is_last
     }
+}
+
+fn caught_up(log: Vec<String>, waiting: Vec<Live>, rewound: bool) -> Step {
+    let mut events: Vec<_> = log.into_iter().map(|text| Live { seq: None, text }).collect();
+    events.extend(waiting);
+    Step::CaughtUp { events, rewound }
+}
+
+fn event_id(text: &str) -> Option<String> {
+    Event::read(text).and_then(|event| event.id)
 }
 
 #[cfg(test)]
@@ -162,7 +239,11 @@ mod tests {
     use super::*;
 
     fn event(id: &str) -> String {
-        format!(r#"{{"id":"{id}","kind":"MessageEvent"}}"#)
+        format!(r#"{{"id":"{id}","kind":"PauseEvent"}}"#)
+    }
+
+    fn live(id: &str) -> Live {
+        Live { seq: None, text: event(id) }
     }
 
     fn page(ids: &[&str], next: Option<&str>) -> String {
@@ -170,9 +251,14 @@ mod tests {
         format!(r#"{{"items":[{items}],"next_page_id":{}}}"#, next.map_or("null".into(), |next| format!("{next:?}")))
     }
 
-    fn ids(step: Step) -> (Vec<String>, bool) {
+    fn joined(events: &[String]) -> String {
+        events.iter().map(|text| event_id(text).unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn ids(step: Step) -> (String, bool) {
         let Step::CaughtUp { events, rewound } = step else { panic!("not caught up") };
-        (events.iter().map(|text| Event::read(text).unwrap().id.unwrap()).collect(), rewound)
+        let texts: Vec<_> = events.into_iter().map(|event| event.text).collect();
+        (joined(&texts), rewound)
     }
 
     fn asks(step: Step) -> Page {
@@ -180,69 +266,137 @@ mod tests {
         page
     }
 
+    fn new() -> Reconciliation {
+        Reconciliation::new(Some(&Position::start()), Status::Idle)
+    }
+
+    fn from(last: &str) -> Reconciliation {
+        Reconciliation::new(Some(&Position { seq: None, last: Some(last.into()) }), Status::Idle)
+    }
+
+    /// What a page of the log leads to, where nothing is replayed.
+    fn read(log: &mut Reconciliation, ids: &[&str], next: Option<&str>) -> (Option<Past>, Step) {
+        log.page(&page(ids, next), true).unwrap()
+    }
+
     #[test]
     fn the_log_comes_before_the_frames_that_waited() {
-        let mut log = Reconciliation::new(true);
-        assert_eq!(log.subscribed().page, None);
-        assert!(matches!(log.event(event("live")), Step::Wait));
-        assert!(matches!(log.event(event("live2")), Step::Wait));
-        assert_eq!(asks(log.page(&page(&["a", "b"], Some("c"))).unwrap()).page.as_deref(), Some("c"));
-        let (order, rewound) = ids(log.page(&page(&["c"], None)).unwrap());
-        assert_eq!((order.join(" ").as_str(), rewound), ("a b c live live2", false));
-        assert!(matches!(log.event(event("d")), Step::Event(_)));
+        let mut log = new();
+        assert_eq!(log.subscribed(true).unwrap().page, None);
+        assert!(matches!(log.event(live("live")), Step::Wait));
+        assert!(matches!(log.event(live("live2")), Step::Wait));
+        assert_eq!(asks(read(&mut log, &["a", "b"], Some("c")).1).page.as_deref(), Some("c"));
+        let (order, rewound) = ids(read(&mut log, &["c"], None).1);
+        assert_eq!((order.as_str(), rewound), ("a b c live live2", false));
+        assert!(matches!(log.event(live("d")), Step::Event(_)));
     }
 
     #[test]
     fn a_reconnection_reads_on_from_the_last_known_event() {
-        let mut log = Reconciliation::new(true);
+        let mut log = new();
         log.delivered("a");
         log.delivered("b");
         log.connecting();
-        assert_eq!(log.subscribed().page.as_deref(), Some("b"));
-        log.event(event("x"));
-        assert_eq!(ids(log.page(&page(&["b", "c"], None)).unwrap()), (vec!["c".into(), "x".into()], false));
+        assert_eq!(log.subscribed(true).unwrap().page.as_deref(), Some("b"));
+        log.event(live("x"));
+        assert_eq!(ids(read(&mut log, &["b", "c"], None).1), ("c x".into(), false));
     }
 
     #[test]
-    fn what_is_in_the_log_when_we_join_is_not_ours() {
-        let mut log = Reconciliation::new(false);
-        assert!(log.subscribed().newest_first);
-        log.event(event("live"));
-        assert_eq!(ids(log.page(&page(&["old"], None)).unwrap()).0, ["live"]);
+    fn what_is_in_the_log_when_we_join_is_past() {
+        let mut log = Reconciliation::new(None, Status::Running);
+        assert!(log.subscribed(true).unwrap().newest_first);
+        log.event(live("live"));
+        let (past, step) = read(&mut log, &["live", "newest", "older"], Some("oldest"));
+        let (events, status) = past.unwrap();
+        assert_eq!((joined(&events).as_str(), status), ("older newest", Some(Status::Running)));
+        assert_eq!(ids(step).0, "live");
+        assert_eq!(log.last(), Some("newest"), "delivered is what was delivered");
         log.delivered("live");
         log.connecting();
-        assert_eq!(log.subscribed().page.as_deref(), Some("live"));
+        assert_eq!(log.subscribed(true).unwrap().page.as_deref(), Some("live"));
+    }
+
+    #[test]
+    fn a_connection_that_ends_before_the_log_was_read_joins_again() {
+        let mut log = Reconciliation::new(None, Status::Idle);
+        log.subscribed(false);
+        log.event(live("live"));
+        log.connecting();
+        assert!(log.subscribed(false).unwrap().newest_first);
+        assert_eq!(ids(log.page(&page(&[], None), false).unwrap().1).0, "", "what waited is in the log or is replayed");
+    }
+
+    #[test]
+    fn from_a_place_in_reach_what_follows_is_ours_and_read_once() {
+        let mut log = from("b");
+        assert!(log.subscribed(true).unwrap().newest_first);
+        log.event(live("x"));
+        let (past, step) = read(&mut log, &["d", "c", "b", "a"], None);
+        assert_eq!(joined(&past.unwrap().0), "a b");
+        assert_eq!(ids(step), ("c d x".into(), false));
+    }
+
+    #[test]
+    fn from_a_place_out_of_reach_the_log_is_read_from_there() {
+        let mut log = from("b");
+        log.subscribed(true);
+        let (past, step) = read(&mut log, &["z"], Some("y"));
+        assert!(past.unwrap().0.is_empty());
+        let page = asks(step);
+        assert_eq!((page.page.as_deref(), page.newest_first), (Some("b"), false));
+        assert_eq!(ids(read(&mut log, &["b", "c"], None).1), ("c".into(), false));
+    }
+
+    #[test]
+    fn where_the_socket_replays_the_log_is_not_delivered() {
+        let mut log = from("b");
+        log.subscribed(false);
+        let (past, step) = log.page(&page(&["c", "b"], None), false).unwrap();
+        assert_eq!(joined(&past.unwrap().0), "b");
+        assert_eq!(ids(step).0, "");
+        assert!(log.subscribed(false).is_none());
+    }
+
+    #[test]
+    fn a_place_that_the_log_never_had_makes_all_of_it_past() {
+        let mut log = from("x");
+        log.subscribed(true);
+        let (past, step) = read(&mut log, &["b", "a"], None);
+        assert_eq!(joined(&past.unwrap().0), "a b");
+        assert_eq!(ids(step), (String::new(), true));
+        assert_eq!(log.last(), Some("b"));
+    }
+
+    #[test]
+    fn an_empty_log_that_is_joined_is_ours_from_its_start() {
+        let mut log = Reconciliation::new(None, Status::Idle);
+        log.subscribed(true);
+        read(&mut log, &[], None);
+        log.connecting();
+        log.subscribed(true);
+        assert_eq!(ids(read(&mut log, &["a"], None).1).0, "a");
     }
 
     #[test]
     fn a_log_that_lost_our_place_is_read_from_the_latest_known_event() {
-        let mut log = Reconciliation::new(false);
+        let mut log = new();
         log.delivered("b");
         log.delivered("lost");
         log.connecting();
-        log.subscribed();
-        log.event(event("x"));
-        let (order, rewound) = ids(log.page(&page(&["a", "b", "c"], None)).unwrap());
-        assert_eq!((order.join(" ").as_str(), rewound), ("c x", true));
+        log.subscribed(true);
+        log.event(live("x"));
+        assert_eq!(ids(read(&mut log, &["a", "b", "c"], None).1), ("c x".into(), true));
     }
 
     #[test]
-    fn another_log_is_history() {
-        let mut log = Reconciliation::new(false);
-        log.delivered("ours");
+    fn another_log_is_past() {
+        let mut log = from("ours");
+        log.subscribed(true);
+        read(&mut log, &["ours"], None);
         log.connecting();
-        log.subscribed();
-        log.event(event("x"));
-        let (order, rewound) = ids(log.page(&page(&["a", "b"], None)).unwrap());
-        assert_eq!((order.join(" ").as_str(), rewound), ("x", true));
-    }
-
-    #[test]
-    fn a_joined_log_without_a_known_event_is_read_past_its_history() {
-        let mut log = Reconciliation::new(false);
-        log.begin_after(2);
-        assert_eq!(log.subscribed().page, None);
-        let (order, rewound) = ids(log.page(&page(&["old", "older", "ours"], None)).unwrap());
-        assert_eq!((order.join(" ").as_str(), rewound), ("ours", false));
+        log.subscribed(true);
+        log.event(live("x"));
+        assert_eq!(ids(read(&mut log, &["a", "b"], None).1), ("x".into(), true));
     }
 }

@@ -15,10 +15,9 @@ const CREATE: Millis = Millis(120_000);
 /// A message waits for the server's lock as long as one of its tools runs.
 const SPEAK: Millis = Millis(600_000);
 
-/// Where the server is and how it knows us.
+/// Where the server is.
 pub(super) struct Rest {
     base: String,
-    key: Option<String>,
 }
 
 /// The body of a fork request.
@@ -46,20 +45,16 @@ impl<'a> ForkRequest<'a> {
 }
 
 impl Rest {
-    pub(super) fn new(base: &str, key: Option<String>) -> Result<Self, Error> {
+    pub(super) fn new(base: &str) -> Result<Self, Error> {
         let base = url::base(base).ok_or_else(|| Error::InvalidArgument {
             field: "url",
             message: "an http or https address without credentials, query and fragment".into(),
         })?;
-        Ok(Self { base: base.to_owned(), key: key.filter(|key| !key.is_empty()) })
+        Ok(Self { base: base.to_owned() })
     }
 
     pub(super) fn base(&self) -> &str {
         &self.base
-    }
-
-    pub(super) fn key(&self) -> Option<&str> {
-        self.key.as_deref()
     }
 
     pub(super) fn server_info(&self) -> Request {
@@ -154,9 +149,6 @@ impl Rest {
 
     fn request(&self, method: Method, path: &str, body: Option<String>, timeout: Millis) -> Request {
         let mut headers = Vec::new();
-        if let Some(key) = &self.key {
-            headers.push(("X-Session-API-Key", key.clone()));
-        }
         if body.is_some() {
             headers.push(("Content-Type", "application/json".to_owned()));
         }
@@ -169,23 +161,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_is_a_header_and_in_no_address() {
-        let rest = Rest::new("http://h:8000/", Some("canary".into())).unwrap();
+    fn addresses_are_joined_and_encoded() {
+        let rest = Rest::new("http://h:8000/").unwrap();
         let page = Page { limit: 5, newest_first: true, page: Some("a/b".into()) };
-        let requests = [rest.server_info(), rest.create("{}".into()), rest.conversation("i"), rest.search("i", &page)];
-        for request in &requests {
-            assert!(request.headers.contains(&("X-Session-API-Key", "canary".into())));
-            assert!(!request.url.contains("canary"));
-        }
-        assert!(!rest.socket("events", "i", "").contains("canary"));
         assert_eq!(
-            requests.last().unwrap().url,
+            rest.search("i", &page).url,
             "http://h:8000/api/conversations/i/events/search?limit=5&sort_order=TIMESTAMP_DESC&page_id=a%2Fb"
         );
-    }
-
-    #[test]
-    fn an_empty_key_is_no_key() {
-        assert_eq!(Rest::new("http://h", Some(String::new())).unwrap().key(), None);
+        assert_eq!(rest.socket("events", "i", "?x=1"), "ws://h:8000/sockets/events/i?x=1");
+        let list = Deed::read("list", r#"{"limit":5,"status":"a b"}"#.into()).unwrap();
+        assert_eq!(
+            rest.deed("i", &list).url,
+            "http://h:8000/api/conversations/search?include_skills=false&limit=5&status=a%20b"
+        );
     }
 }

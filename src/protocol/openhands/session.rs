@@ -7,8 +7,10 @@ use super::object::Object;
 /// Where we are in the log.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
-    /// The last number seen. `None`: nothing seen, and what lies before is not ours.
-    seen: Option<i64>,
+    /// The number of the last event that was delivered. `None`: what lies before is not ours.
+    delivered: Option<i64>,
+    /// The number of the last event when the server subscribed us; -1 when there was none.
+    through: i64,
     /// The replay ends with this number.
     replay_until: Option<i64>,
 }
@@ -50,13 +52,6 @@ pub(super) struct Sync {
     through: Option<i64>,
 }
 
-impl Sync {
-    /// How many events the log has, unless it has gaps.
-    pub(super) fn events(&self) -> usize {
-        self.through.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last.saturating_add(1))
-    }
-}
-
 impl<'a> Frame<'a> {
     /// Reads a frame; `None` when it is no envelope.
     pub(super) fn read(text: &'a str) -> Option<Self> {
@@ -82,33 +77,53 @@ impl<'a> Frame<'a> {
 }
 
 impl Cursor {
-    /// The whole log is ours: the conversation is new.
-    pub(super) fn from_the_start() -> Self {
-        Self { seen: Some(-1), replay_until: None }
+    /// Everything after this number is ours.
+    pub(super) fn after(seq: Option<i64>) -> Self {
+        Self { delivered: seq, ..Self::default() }
+    }
+
+    /// The number of the last event that was delivered.
+    pub(super) fn delivered(&self) -> Option<i64> {
+        self.delivered
     }
 
     /// The query of the next connection. Without a cursor the server replays nothing.
     pub(super) fn query(&self) -> String {
-        self.seen.map_or_else(String::new, |seen| ["?after_seq=", &seen.to_string()].concat())
+        self.delivered.map_or_else(String::new, |seq| ["?after_seq=", &seq.to_string()].concat())
     }
 
     /// The server says what it will replay. `Err` when its log is shorter than what we saw of it.
     pub(super) fn synced(&mut self, sync: &Sync) -> Result<(), ()> {
-        let end = sync.through.unwrap_or(-1);
-        let seen = self.seen;
-        self.replay_until = sync.from.filter(|from| *from < end).map(|_| end);
-        if sync.from.is_none() || seen.is_some_and(|seen| seen > end) {
-            self.seen = Some(end);
+        self.through = sync.through.unwrap_or(-1);
+        self.replay_until = sync.from.filter(|from| *from < self.through).map(|_| self.through);
+        let rewound = self.delivered.is_some_and(|seq| seq > self.through);
+        if rewound {
+            self.delivered = None;
+            return Err(());
         }
-        if seen.is_some_and(|seen| seen > end) { Err(()) } else { Ok(()) }
+        Ok(())
     }
 
     /// An event of the log came. Numbers may have gaps.
-    pub(super) fn advance(&mut self, seq: i64) {
-        self.seen = self.seen.max(Some(seq));
+    pub(super) fn received(&mut self, seq: i64) {
         if self.replay_until.is_some_and(|end| seq >= end) {
             self.replay_until = None;
         }
+    }
+
+    /// What is told only of the moment comes after all replay.
+    pub(super) fn replay_is_over(&mut self) {
+        self.replay_until = None;
+    }
+
+    /// An event of the log was delivered.
+    pub(super) fn advance(&mut self, seq: i64) {
+        self.delivered = self.delivered.max(Some(seq));
+    }
+
+    /// Everything up to the subscription is dealt with: it was read in the log, or is past.
+    pub(super) fn skip(&mut self) {
+        self.advance(self.through);
     }
 
     /// Whether everything missed has come.
@@ -130,11 +145,13 @@ mod tests {
 
     #[test]
     fn a_new_conversation_is_replayed_whole_and_a_joined_one_from_now_on() {
-        assert_eq!(Cursor::from_the_start().query(), "?after_seq=-1");
+        assert_eq!(Cursor::after(Some(-1)).query(), "?after_seq=-1");
         let mut joined = Cursor::default();
         assert_eq!(joined.query(), "");
         sync(&mut joined, r#"{"type":"sync","through_seq":10}"#).unwrap();
         assert!(joined.is_caught_up());
+        assert_eq!(joined.query(), "", "nothing is dealt with yet");
+        joined.skip();
         assert_eq!(joined.query(), "?after_seq=10");
     }
 
@@ -142,28 +159,30 @@ mod tests {
     fn a_joined_conversation_without_events_resumes_from_its_start() {
         let mut cursor = Cursor::default();
         sync(&mut cursor, r#"{"type":"sync"}"#).unwrap();
+        cursor.skip();
         assert_eq!(cursor.query(), "?after_seq=-1");
     }
 
     #[test]
     fn the_replay_ends_with_its_last_number_over_gaps() {
-        let mut cursor = Cursor::from_the_start();
+        let mut cursor = Cursor::after(Some(-1));
         sync(&mut cursor, r#"{"type":"sync","from_seq":-1,"through_seq":4}"#).unwrap();
         assert!(!cursor.is_caught_up());
-        cursor.advance(0);
-        cursor.advance(3);
+        cursor.received(0);
+        cursor.received(3);
         assert!(!cursor.is_caught_up());
-        cursor.advance(4);
+        cursor.received(4);
         assert!(cursor.is_caught_up());
+        assert_eq!(cursor.query(), "?after_seq=-1", "what came is not what was delivered");
+        cursor.advance(4);
         assert_eq!(cursor.query(), "?after_seq=4");
     }
 
     #[test]
     fn a_log_shorter_than_what_was_seen_is_told() {
-        let mut cursor = Cursor::from_the_start();
-        sync(&mut cursor, r#"{"type":"sync","from_seq":-1}"#).unwrap();
-        cursor.advance(9);
+        let mut cursor = Cursor::after(Some(9));
         assert_eq!(sync(&mut cursor, r#"{"type":"sync","from_seq":9,"through_seq":3}"#), Err(()));
+        cursor.skip();
         assert_eq!(cursor.query(), "?after_seq=3");
     }
 }

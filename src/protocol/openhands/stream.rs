@@ -1,10 +1,11 @@
 //! The two sockets behind one face: frames in, readings out.
 
 use crate::error::Error;
-use crate::protocol::{NoticeCode, Outlet, Page, Signal};
+use crate::protocol::{Meaning, NoticeCode, Opened, Outlet, Page, Signal, Status};
 
-use super::meaning::{Reader, Reading, server_error};
-use super::reconciliation::{Reconciliation, Step};
+use super::meaning::{Reader, server_error};
+use super::position::Position;
+use super::reconciliation::{Live, Past, Reconciliation, Step};
 use super::session::{Cursor, Frame, Sync};
 use super::version::Socket;
 
@@ -21,8 +22,13 @@ pub(super) struct Stream {
     log: Reconciliation,
     /// Whether this connection catches up by reading the log instead of by replay.
     reads_log: bool,
-    pub(super) reader: Reader,
+    reader: Reader,
     caught_up: bool,
+    position: Option<String>,
+    /// Whether our place has changed since its text was made.
+    moved: bool,
+    /// The user's messages that were delivered since they were asked for: ids and texts.
+    messages: Vec<(String, String)>,
 }
 
 /// What must follow a frame.
@@ -35,15 +41,24 @@ pub(super) enum Next {
 }
 
 impl Stream {
-    /// Of a conversation that is new, or of one that is joined.
-    pub(super) fn new(socket: Socket, created: bool) -> Self {
+    /// Of a conversation that was opened, from this place in its log on. Without one, what is in the log by now is past,
+    /// unless the conversation is new.
+    pub(super) fn new(socket: Socket, opened: &Opened, position: Option<Position>) -> Self {
+        let position = if opened.created { Some(Position::start()) } else { position };
+        let seq = position.as_ref().and_then(|position| position.seq);
+        let mut reader = Reader::default();
+        reader.known.clone_from(&opened.tools);
+        let numbered = socket == Socket::Session && (position.is_none() || seq.is_some());
         Self {
             socket,
-            cursor: if created { Cursor::from_the_start() } else { Cursor::default() },
-            log: Reconciliation::new(created),
-            reads_log: socket == Socket::Legacy,
-            reader: Reader::default(),
+            cursor: Cursor::after(seq),
+            log: Reconciliation::new(position.as_ref(), opened.status.clone()),
+            reads_log: !numbered,
+            reader,
             caught_up: false,
+            position: position.map(|position| position.to_text()),
+            moved: false,
+            messages: Vec::new(),
         }
     }
 
@@ -62,8 +77,9 @@ impl Stream {
         self.log.connecting();
     }
 
-    /// The socket was closed, for this reason.
+    /// The socket is gone, for this reason.
     pub(super) fn closed(&mut self, reason: &str) {
+        self.caught_up = false;
         self.reads_log |= reason == TOO_LARGE;
     }
 
@@ -72,34 +88,78 @@ impl Stream {
         self.caught_up
     }
 
+    /// How far the log has been delivered.
+    pub(super) fn position(&self) -> Option<&String> {
+        self.position.as_ref()
+    }
+
+    /// The id of the last event that was delivered.
+    pub(super) fn last(&self) -> Option<&str> {
+        self.log.last()
+    }
+
+    /// Whether an event has come over the socket or was read.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.log.has(id)
+    }
+
+    /// The user's messages that were delivered since this was asked last.
+    pub(super) fn take_messages(&mut self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.messages)
+    }
+
     /// A frame came.
     pub(super) fn frame(&mut self, text: String, out: &mut Outlet) -> Next {
-        if self.socket == Socket::Session {
-            return self.session_frame(&text, out);
-        }
-        // The first frame of any kind is the proof of the subscription.
-        let page = self.log.is_quiet().then(|| self.log.subscribed());
-        let next = self.event_in_order(text, out);
-        page.map_or(next, Next::Ask)
+        let next = match self.socket {
+            Socket::Session => self.session_frame(&text, out),
+            Socket::Legacy => {
+                // The first frame of any kind is the proof of the subscription.
+                let page = if self.log.is_quiet() { self.log.subscribed(true) } else { None };
+                let next = self.event_in_order(None, text, out);
+                page.map_or(next, Next::Ask)
+            }
+        };
+        self.keep_position();
+        next
     }
 
     /// A page that was asked for came.
     pub(super) fn page(&mut self, body: &str, out: &mut Outlet) -> Result<Next, Error> {
-        let step = self.log.page(body)?;
-        Ok(self.step(step, out))
+        let (past, step) = self.log.page(body, self.reads_log)?;
+        if let Some((events, status)) = past {
+            self.join((events, status), out);
+        }
+        let next = self.step(step, out);
+        self.keep_position();
+        Ok(next)
     }
 
     /// An event by itself, whose place in the log does not matter.
     pub(super) fn event(&mut self, raw: &str, out: &mut Outlet) {
         match self.reader.read(raw) {
-            Some(reading) => deliver(reading, out),
+            Some(reading) => {
+                out.say(Signal::Delivered(reading.delivery));
+                out.signals.extend(reading.asides);
+            }
             None => notice(out, NoticeCode::MalformedFrame, "an event is no JSON object"),
         }
     }
 
+    /// The end of the log was read: what is under way.
+    fn join(&mut self, (events, status): Past, out: &mut Outlet) {
+        self.moved = true;
+        // A conversation that runs says nothing by that alone; nor does one whose status comes with what is ours.
+        let status = status.unwrap_or(Status::Running);
+        let found = self.reader.catch_up(events.iter().map(String::as_str), &status);
+        out.say(Signal::Found(found));
+        if self.cursor.delivered().is_none() && !self.reads_log {
+            self.cursor.skip();
+        }
+    }
+
     /// An event of the socket, which waits while the log is being read.
-    fn event_in_order(&mut self, text: String, out: &mut Outlet) -> Next {
-        let step = self.log.event(text);
+    fn event_in_order(&mut self, seq: Option<i64>, text: String, out: &mut Outlet) -> Next {
+        let step = self.log.event(Live { seq, text });
         self.step(step, out)
     }
 
@@ -107,32 +167,48 @@ impl Stream {
         match step {
             Step::Wait => Next::Nothing,
             Step::Ask(page) => Next::Ask(page),
-            Step::Event(text) => {
-                self.logged_event(&text, out);
+            Step::Event(event) => {
+                self.logged_event(&event, out);
                 Next::Nothing
             }
             Step::CaughtUp { events, rewound } => {
                 if rewound {
                     notice(out, NoticeCode::LogRewound, "the server's log does not know the last event any more");
                 }
-                for text in events {
-                    self.logged_event(&text, out);
+                self.moved = true;
+                if self.reads_log && self.socket == Socket::Session {
+                    self.cursor.skip();
+                    self.cursor.replay_is_over();
+                    self.reads_log = false;
                 }
-                self.reads_log = self.socket == Socket::Legacy;
-                self.caught_up = true;
-                Next::CaughtUp
+                for event in events {
+                    self.logged_event(&event, out);
+                }
+                self.replayed()
             }
         }
     }
 
-    fn logged_event(&mut self, text: &str, out: &mut Outlet) {
-        let Some(reading) = self.reader.read(text) else {
+    fn logged_event(&mut self, event: &Live, out: &mut Outlet) {
+        if let Some(seq) = event.seq {
+            self.cursor.advance(seq);
+            self.moved = true;
+        }
+        let Some(reading) = self.reader.read(&event.text) else {
             return notice(out, NoticeCode::MalformedFrame, "a frame is no JSON object");
         };
-        if let (true, Some(id)) = (reading.logged, &reading.delivery.id) {
-            self.log.delivered(id);
+        if let (true, Some(id)) = (reading.logged, &reading.delivery.id)
+            && self.log.delivered(id)
+        {
+            self.moved = true;
+            let said = reading.delivery.meanings.iter().filter_map(|meaning| match meaning {
+                Meaning::Message { source, text, .. } if source == "user" => Some((id.clone(), text.clone())),
+                _ => None,
+            });
+            self.messages.extend(said);
         }
-        deliver(reading, out);
+        out.say(Signal::Delivered(reading.delivery));
+        out.signals.extend(reading.asides);
     }
 
     fn session_frame(&mut self, text: &str, out: &mut Outlet) -> Next {
@@ -141,12 +217,13 @@ impl Stream {
             Some(Frame::Sync(sync)) => return self.synced(&sync, out),
             Some(Frame::Durable { seq, event }) => {
                 if let Some(seq) = seq {
-                    self.cursor.advance(seq);
+                    self.cursor.received(seq);
                 }
-                self.event_in_order(event.get().to_owned(), out);
+                self.event_in_order(seq, event.get().to_owned(), out);
             }
             Some(Frame::Transient { event }) => {
-                self.event_in_order(event.get().to_owned(), out);
+                self.cursor.replay_is_over();
+                self.event_in_order(None, event.get().to_owned(), out);
             }
             Some(Frame::Delta { item, reasoning, content }) => out.say(Signal::Delta { item, reasoning, content }),
             Some(Frame::Aborted { item, reason }) => {
@@ -163,24 +240,40 @@ impl Stream {
     fn synced(&mut self, sync: &Sync, out: &mut Outlet) -> Next {
         if self.cursor.synced(sync).is_err() {
             notice(out, NoticeCode::LogRewound, "the server's log is shorter than what was seen of it");
+            // What is new in it is found by what we know of it, if we know anything.
+            if self.log.has_joined() {
+                self.reads_log = true;
+            } else {
+                self.log.forget_place();
+            }
         }
-        self.log.begin_after(sync.events());
-        if self.reads_log { Next::Ask(self.log.subscribed()) } else { self.replayed() }
+        match self.log.subscribed(self.reads_log) {
+            Some(page) => Next::Ask(page),
+            None => self.replayed(),
+        }
     }
 
-    /// Whether the replay has just come to its end.
+    /// Whether everything that was missed has just been delivered.
     fn replayed(&mut self) -> Next {
-        if self.reads_log || self.caught_up || !self.cursor.is_caught_up() {
+        if self.caught_up || !self.log.is_live() || !self.cursor.is_caught_up() {
             return Next::Nothing;
         }
         self.caught_up = true;
         Next::CaughtUp
     }
-}
 
-fn deliver(reading: Reading, out: &mut Outlet) {
-    out.say(Signal::Delivered(reading.delivery));
-    out.signals.extend(reading.asides);
+    /// Until the end of the log has been read our place is where it was.
+    fn keep_position(&mut self) {
+        if !std::mem::take(&mut self.moved) || !self.log.has_joined() {
+            return;
+        }
+        let last = self.log.last().map(str::to_owned);
+        let seq = match self.socket {
+            Socket::Session => self.cursor.delivered(),
+            Socket::Legacy => last.is_none().then_some(-1),
+        };
+        self.position = Some(Position { seq, last }.to_text());
+    }
 }
 
 fn notice(out: &mut Outlet, code: NoticeCode, message: &str) {

@@ -23,6 +23,14 @@ pub(super) enum Socket {
     Legacy,
 }
 
+impl Socket {
+    /// Whether a server with this socket may lose a message that comes while the agent runs: one that is older than the
+    /// session socket looks for messages only between two turns.
+    pub(super) fn loses_messages(self) -> bool {
+        self == Self::Legacy
+    }
+}
+
 /// Reads the body of `GET /server_info`. A server older than client tools is an error.
 pub(super) fn choose_socket(body: &str) -> Result<Socket, Error> {
     let info = Object::read(body).ok_or(Error::BadResponse { what: "GET /server_info" })?;

@@ -1,0 +1,175 @@
+//! What the house wants of the server, and how it ends.
+
+use crate::call::CallId;
+use crate::error::Error;
+use crate::net::{Backoff, Millis};
+use crate::protocol::{Command, CommandId, Connection, Outlet, Signal};
+
+use super::deed::Form;
+use super::machine::OpenHands;
+use super::messages::Found;
+use super::requests::{Answered, Purpose};
+use super::stream::Stream;
+
+/// Attempts at reading a call that was let through unseen: the log may lag behind the socket.
+const CALL_ATTEMPTS: u32 = 3;
+const CALL_RETRY: Millis = Millis(500);
+/// Retries of a run that a server at its limit refused.
+const RUN_RETRIES: u32 = 6;
+
+impl OpenHands {
+    pub(super) fn carry_out(&mut self, id: CommandId, command: Command, now: Millis, out: &mut Outlet) {
+        let (request, purpose) = match command {
+            Command::Say { content, run } => {
+                self.messages.sent(id, &content, self.stream.as_ref().and_then(Stream::last));
+                (self.rest.say(self.id(), &content, run), Purpose::Say { command: id, run })
+            }
+            Command::Run => {
+                let backoff = self.backoff();
+                (self.rest.run(self.id()), Purpose::Run { command: id, backoff })
+            }
+            Command::History(page) => (self.rest.search(self.id(), &page), Purpose::History(id)),
+            Command::Decide { accept, reason } => {
+                (self.rest.decide(self.id(), accept, &reason), Purpose::Decide(id))
+            }
+            Command::Do(deed) => (self.rest.deed(self.id(), &deed), Purpose::Deed(id, Form::of(&deed))),
+            Command::Poll => (self.rest.conversation(self.id()), Purpose::Poll(id)),
+            Command::Fetch(call) => {
+                (self.rest.event(self.id(), call.as_str()), Purpose::Call { command: id, call, attempt: 1 })
+            }
+        };
+        self.fetch(request, purpose, now, out);
+    }
+
+    fn backoff(&mut self) -> Backoff {
+        Backoff::new(self.random.u64(..))
+    }
+
+    /// A message was answered, or will not be.
+    pub(super) fn said(
+        &mut self,
+        command: CommandId,
+        run: bool,
+        result: Answered,
+        now: Millis,
+        out: &mut Outlet,
+    ) {
+        match result {
+            Ok(_) => {
+                self.messages.there(command);
+                out.done(command, Ok("null".to_owned()));
+            }
+            // The server has saved it, and runs too much already.
+            Err(Error::Capacity { .. }) => {
+                self.messages.there(command);
+                if run {
+                    let backoff = self.backoff();
+                    self.run_later(command, backoff, now);
+                } else {
+                    out.done(command, Ok("null".to_owned()));
+                }
+            }
+            Err(error @ (Error::Unreachable | Error::RequestTimeout)) => {
+                let seed = self.random.u64(..);
+                if self.messages.doubt(command, error, seed) {
+                    out.done(command, Ok("null".to_owned()));
+                }
+            }
+            Err(error) => {
+                self.messages.refused(command);
+                out.done(command, Err(error));
+            }
+        }
+        self.look_for_messages(now, out);
+    }
+
+    /// Looks in the log for messages without an answer.
+    fn look_for_messages(&mut self, now: Millis, out: &mut Outlet) {
+        while let Some((command, page)) = self.messages.next_look() {
+            self.fetch(self.rest.search(self.id(), &page), Purpose::Look(command), now, out);
+        }
+    }
+
+    /// A page of the log came, or did not, where a message is looked for.
+    pub(super) fn looked(&mut self, command: CommandId, result: Answered, now: Millis, out: &mut Outlet) {
+        match self.messages.looked(command, result.map(|(_, body)| body)) {
+            Found::Nothing => {}
+            Found::Ask(page, None) => {
+                self.fetch(self.rest.search(self.id(), &page), Purpose::Look(command), now, out);
+            }
+            Found::Ask(page, Some(delay)) => {
+                let request = self.rest.search(self.id(), &page);
+                self.requests.send_later(now + delay, request, Purpose::Look(command));
+            }
+            Found::Settled(result) => out.done(command, result.map(|()| "null".to_owned())),
+        }
+        self.look_for_messages(now, out);
+    }
+
+    /// Messages that the log brought may be those that had no answer.
+    pub(super) fn hear_messages(&mut self, now: Millis, out: &mut Outlet) {
+        let said = self.stream.as_mut().map(Stream::take_messages).unwrap_or_default();
+        for (id, text) in said {
+            if let Some(command) = self.messages.heard(&id, &text) {
+                out.done(command, Ok("null".to_owned()));
+                self.look_for_messages(now, out);
+            }
+        }
+    }
+
+    /// The agent was asked to go on.
+    pub(super) fn ran(
+        &mut self,
+        command: CommandId,
+        backoff: Backoff,
+        result: Answered,
+        now: Millis,
+        out: &mut Outlet,
+    ) {
+        match result {
+            // The agent runs already: what was asked for is so.
+            Ok(_) | Err(Error::AlreadyRunning) => out.done(command, Ok("null".to_owned())),
+            Err(Error::Capacity { .. }) if backoff.attempts() < RUN_RETRIES => self.run_later(command, backoff, now),
+            Err(error) => out.done(command, Err(error)),
+        }
+    }
+
+    fn run_later(&mut self, command: CommandId, mut backoff: Backoff, now: Millis) {
+        let at = now + backoff.next_delay();
+        self.requests.send_later(at, self.rest.run(self.id()), Purpose::Run { command, backoff });
+    }
+
+    /// A call that was let through unseen was read, or not.
+    pub(super) fn call_read(
+        &mut self,
+        command: CommandId,
+        call: CallId,
+        attempt: u32,
+        result: Answered,
+        now: Millis,
+        out: &mut Outlet,
+    ) {
+        match result {
+            Ok((_, body)) => {
+                if let Some(stream) = &mut self.stream {
+                    stream.event(&body, out);
+                }
+                out.done(command, Ok("null".to_owned()));
+            }
+            Err(error) if attempt >= CALL_ATTEMPTS => out.done(command, Err(error)),
+            Err(_) => {
+                let request = self.rest.event(self.id(), call.as_str());
+                let purpose = Purpose::Call { command, call, attempt: attempt + 1 };
+                self.requests.send_later(now + CALL_RETRY, request, purpose);
+            }
+        }
+    }
+
+    /// Something was answered: perhaps nothing is slow any more.
+    pub(super) fn answers_again(&mut self, out: &mut Outlet) {
+        if self.told_slow && !self.requests.are_slow() {
+            self.told_slow = false;
+            out.say(Signal::Connection(Connection::Ready { reason: "the server answers again" }));
+        }
+    }
+}
