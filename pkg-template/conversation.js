@@ -238,6 +238,16 @@ export class Conversation {
   }
 
   /**
+   * What an app heard over a connection of its own. A conversation that is over hears nothing.
+   * @param {string} text
+   * @param {boolean} past
+   */
+  feed(text, past) {
+    const session = this.#session;
+    if (session !== undefined && this.#closing === undefined) enter(() => session.feed(text, past));
+  }
+
+  /**
    * @param {Tool | ToolDefinition} tool
    * @returns {Promise<void>}
    */

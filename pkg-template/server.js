@@ -17,28 +17,16 @@ const KEY = /^[\x21-\x7e]+$/;
  */
 export function openhands(options) {
   const given = optionsOf(options ?? null, "options", ["url", "sessionKey"]);
-  const url = textOf(given.url, "url");
-  const sessionKey = given.sessionKey;
-  // The message must not repeat the key.
-  if (sessionKey !== undefined && (typeof sessionKey !== "string" || !KEY.test(sessionKey))) {
-    throw invalidArgument("sessionKey", "must be a string of visible ASCII characters, or be left out");
-  }
-  /** @param {string} id @param {{ resumeWithin?: unknown, results?: unknown }} given @param {string} [request] */
-  const bag = (id, given, request) => ({
-    url,
-    sessionKey,
-    id: textOf(id, "conversationId"),
-    resumeWithin: absenceOf(given.resumeWithin),
-    results: resultsOf(given.results),
-    request,
-  });
+  /** @param {unknown} id @param {{ resumeWithin?: unknown, results?: unknown }} more @param {string} [request] */
+  const bag = (id, more, request) => ({ ...bagOf(given, id, more), request });
+  bag(NO_CONVERSATION, {});
 
   /** @type {Server} */
   const server = {
     async start(startOptions) {
       const given = optionsOf(startOptions ?? null, "options");
       const { tools, conversationId = randomUuid(), resumeWithin, results, signal, ...rest } = given;
-      return opened(bag(/** @type {string} */ (conversationId), given, jsonOf(rest, "options")), tools, signal);
+      return opened(bag(conversationId, { resumeWithin, results }, jsonOf(rest, "options")), tools, signal);
     },
     async attach(conversationId, attachOptions) {
       const given = optionsOf(attachOptions, "options", ["tools", "resumeWithin", "results", "signal"]);
@@ -56,7 +44,31 @@ export function openhands(options) {
 /** What is asked of a server and not of a conversation has this for its id. */
 const NO_CONVERSATION = "00000000-0000-0000-0000-000000000000";
 
-/** @typedef {{ url: string, sessionKey: unknown, id: string, resumeWithin: number, results: boolean, request: string | undefined }} Bag */
+/**
+ * What the core is given to find a conversation.
+ * @typedef {{ url: string, sessionKey: unknown, id: string, resumeWithin: number, results: boolean, request?: string, feed?: boolean }} Bag
+ */
+
+/**
+ * @param {Record<string, unknown>} server
+ * @param {unknown} id
+ * @param {{ resumeWithin?: unknown, results?: unknown }} more
+ * @returns {Bag}
+ */
+export function bagOf({ url, sessionKey }, id, { resumeWithin, results }) {
+  const asked = typeof sessionKey === "function";
+  // The message must not repeat the key.
+  if (sessionKey !== undefined && !asked && (typeof sessionKey !== "string" || !KEY.test(sessionKey))) {
+    throw invalidArgument("sessionKey", "must be a string of visible ASCII characters, a function, or be left out");
+  }
+  return {
+    url: textOf(url, "url"),
+    sessionKey,
+    id: textOf(id, "conversationId"),
+    resumeWithin: absenceOf(resumeWithin),
+    results: resultsOf(results),
+  };
+}
 
 /** What is kept of a conversation is kept longer than that. */
 const LONGEST_ABSENCE = 7 * 24 * 3_600_000;
@@ -96,12 +108,12 @@ async function opened(bag, tools, signal) {
  * @param {unknown} signal
  * @returns {import("./conversation.js").Plan}
  */
-function planOf(bag, tools, signal) {
+export function planOf(bag, tools, signal) {
   return {
     id: bag.id,
     tools: declaredTools(tools),
     signal: signalOf({ signal }),
-    attach: (id, signal) => opened({ ...bag, id, request: undefined }, tools, signal),
+    attach: (id, signal) => opened({ ...bag, id, request: undefined, feed: false }, tools, signal),
     make: (declarations, handlers, hooks) => Session.openhands(bag, declarations, handlers, hooks),
   };
 }

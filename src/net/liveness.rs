@@ -129,7 +129,9 @@ impl Liveness {
                 Some(Verdict::Waiting)
             }
             State::Heard { ask_at } if *ask_at <= now => self.check(),
-            State::Overdue { until } if *until <= now => Some(Verdict::Replace("the socket is half-open: nothing comes")),
+            State::Overdue { until } if *until <= now => {
+                Some(Verdict::Replace("the socket is half-open: nothing comes"))
+            }
             State::Down
             | State::Opening { .. }
             | State::Silent { .. }

@@ -26,6 +26,13 @@ pub enum Wire {
         /// Its text.
         text: String,
     },
+    /// The app gives what it heard over a connection of its own.
+    Fed {
+        /// A frame's text, or an event's.
+        text: String,
+        /// Whether it was there before the app came.
+        past: bool,
+    },
     /// A socket is closed, whatever led to it.
     Closed {
         /// Which.

@@ -29,6 +29,9 @@ pub(super) struct Options {
     /// Milliseconds.
     pub(super) resume_within: u64,
     pub(super) results: bool,
+    /// Whether the app has a connection of its own.
+    #[serde(default)]
+    pub(super) feed: bool,
 }
 
 pub(super) fn options(bag: JsValue) -> Result<Options, Error> {

@@ -35,7 +35,9 @@ use js_sys::{Function, Map};
 use wasm_bindgen::prelude::*;
 
 use crate::call::CallId;
-use crate::conversation::{Command, Content, Conversation, Deed, HistoryQuery, OperationId, Settings as Resumption};
+use crate::conversation::{
+    Command, Content, Conversation, Deed, HistoryQuery, Input, OperationId, Settings as Resumption, Wire,
+};
 use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
@@ -105,6 +107,11 @@ impl Session {
         self.ask(operation, Deed::read(name, given).map(Command::Do));
     }
 
+    /// Something that the app heard over a connection of its own; `past` when it was there before the app came.
+    pub fn feed(&self, text: String, past: bool) {
+        self.driver.push(Input::Wire(Wire::Fed { text, past }));
+    }
+
     /// Waits for the end of the turn.
     pub fn idle(&self, operation: u32) {
         self.ask(operation, Ok(Command::Idle));
@@ -159,6 +166,7 @@ fn conversation(options: JsValue, tools: &str) -> Result<Conversation, Error> {
     let options = convert::options(options)?;
     let opening = match options.request {
         Some(request) => Opening::Create { id: options.id, request },
+        None if options.feed => Opening::Feed { id: options.id },
         None => Opening::Attach { id: options.id },
     };
     let session_key = options.session_key.map_or(SessionKey::None, SessionKey::Fixed);

@@ -356,6 +356,22 @@ export interface Server {
 
 export function openhands(options: OpenHandsOptions): Server;
 
+export interface DispatcherOptions extends OpenHandsOptions, AttachOptions {
+  conversationId: string;
+}
+
+/** A conversation over a connection of the app's: everything but the hearing goes over REST. */
+export interface Dispatcher extends Conversation {
+  /**
+   * A frame or an event, as text or parsed, in the order in which they came; again is harmless. What was there before the app
+   * came (`past`, or what a session socket replays first) runs nothing.
+   */
+  receive(frame: string | object, options?: { past?: boolean }): void;
+}
+
+/** The runtime of the tools alone, for an app that has a socket already. */
+export function dispatcher(options: DispatcherOptions): Promise<Dispatcher>;
+
 // ---------------------------------------------------------------- loading and errors
 
 export type WasmSource =

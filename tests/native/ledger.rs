@@ -155,9 +155,11 @@ fn the_place_is_not_written_while_a_call_is_unclaimed() {
     let mut page = first();
     page.ledger_is_slow = true;
     let place = |page: &Stage| page.place();
+    page.now = Millis(page.now.0 + 10_000);
+    page.durable(0, &action("a", "t", "{}"));
     let before = place(&page);
     page.now = Millis(page.now.0 + 10_000);
-    call(&mut page, "a", 0);
+    page.durable(1, &ack("a"));
     assert_eq!(place(&page), before);
     page.ledger_answers();
     page.wait();

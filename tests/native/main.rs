@@ -15,6 +15,7 @@ mod calls;
 mod codes;
 mod connection;
 mod decoding;
+mod feed;
 mod ledger;
 mod opening;
 mod recording;

@@ -29,9 +29,7 @@ impl OpenHands {
                 (self.rest.run(self.id()), Purpose::Run { command: id, backoff })
             }
             Command::History(page) => (self.rest.search(self.id(), &page), Purpose::History(id)),
-            Command::Decide { accept, reason } => {
-                (self.rest.decide(self.id(), accept, &reason), Purpose::Decide(id))
-            }
+            Command::Decide { accept, reason } => (self.rest.decide(self.id(), accept, &reason), Purpose::Decide(id)),
             Command::Do(deed) => (self.rest.deed(self.id(), &deed), Purpose::Deed(id, Form::of(&deed))),
             Command::Poll => (self.rest.conversation(self.id()), Purpose::Poll(id)),
             Command::Fetch(call) => {
@@ -46,14 +44,7 @@ impl OpenHands {
     }
 
     /// A message was answered, or will not be.
-    pub(super) fn said(
-        &mut self,
-        command: CommandId,
-        run: bool,
-        result: Answered,
-        now: Millis,
-        out: &mut Outlet,
-    ) {
+    pub(super) fn said(&mut self, command: CommandId, run: bool, result: Answered, now: Millis, out: &mut Outlet) {
         match result {
             Ok(_) => {
                 self.messages.there(command);
@@ -153,6 +144,8 @@ impl OpenHands {
             Ok((_, body)) => {
                 if let Some(stream) = &mut self.stream {
                     stream.event(&body, out);
+                } else if let Some(feed) = &mut self.feed {
+                    feed.take(&body, false, out);
                 }
                 out.done(command, Ok("null".to_owned()));
             }

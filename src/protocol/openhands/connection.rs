@@ -93,14 +93,7 @@ impl OpenHands {
         }
     }
 
-    pub(super) fn socket_closed(
-        &mut self,
-        socket: SocketId,
-        code: u16,
-        reason: String,
-        now: Millis,
-        out: &mut Outlet,
-    ) {
+    pub(super) fn socket_closed(&mut self, socket: SocketId, code: u16, reason: String, now: Millis, out: &mut Outlet) {
         if !self.link.is_current(socket) {
             return;
         }

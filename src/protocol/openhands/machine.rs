@@ -2,11 +2,13 @@
 
 use crate::error::Error;
 use crate::net::{Liveness, Millis, Request};
-use crate::protocol::{Command, CommandId, Connection, Outlet, Protocol, Signal, Wire, WireEffect};
+use crate::protocol::{Command, CommandId, Connection, Opened, Outlet, Protocol, Signal, Wire, WireEffect};
 use crate::tool::{RunOn, Tool};
 
+use super::feed::Feed;
 use super::key::{Keys, SessionKey};
 use super::link::Link;
+use super::meaning::Reader;
 use super::messages::Messages;
 use super::opening::{self, Opening};
 use super::position::Position;
@@ -40,6 +42,8 @@ pub struct OpenHands {
     pub(super) suspicion: Suspicion,
     /// There is one as soon as the server has opened the conversation.
     pub(super) stream: Option<Stream>,
+    /// What takes its place when the app feeds us.
+    pub(super) feed: Option<Feed>,
     pub(super) messages: Messages,
     pub(super) random: fastrand::Rng,
     /// Whether everything was there once: until then no failure is bridged over.
@@ -65,6 +69,7 @@ impl OpenHands {
             liveness: Liveness::default(),
             suspicion: Suspicion::default(),
             stream: None,
+            feed: None,
             messages: Messages::default(),
             random: fastrand::Rng::with_seed(0),
             ready: false,
@@ -143,12 +148,25 @@ impl OpenHands {
         match result.and_then(|(status, body)| info::read(status == 201, &body)) {
             Err(error) => self.end(error, out),
             Ok(mut opened) => {
+                if matches!(self.opening, Opening::Feed { .. }) {
+                    return self.fed(opened, out);
+                }
                 opened.loses_messages = self.socket.loses_messages();
                 self.stream = Some(Stream::new(self.socket, &opened, self.position.take()));
                 out.say(Signal::Opened(opened));
                 self.connect("opening", now, out);
             }
         }
+    }
+
+    /// The app has a connection of its own.
+    fn fed(&mut self, opened: Opened, out: &mut Outlet) {
+        let mut reader = Reader::default();
+        reader.known.clone_from(&opened.tools);
+        self.feed = Some(Feed::new(reader));
+        self.ready = true;
+        out.say(Signal::Opened(opened));
+        out.say(Signal::Ready);
     }
 
     /// The app answered the question for a key.
@@ -184,7 +202,7 @@ impl OpenHands {
 impl Protocol for OpenHands {
     fn check(&self, tool: &Tool) -> Result<(), Error> {
         // The server's tools are the truth of a conversation that exists: only what we declare to it has to please it.
-        if matches!(self.opening, Opening::Attach { .. }) {
+        if !matches!(self.opening, Opening::Create { .. }) {
             return Ok(());
         }
         if let (RunOn::Announcement, Some(because)) = (tool.run_on, self.opening.gate()) {
@@ -218,6 +236,11 @@ impl Protocol for OpenHands {
             Wire::Opened { socket } => self.socket_opened(socket, now, out),
             Wire::Frame { socket, text } => self.frame(socket, text, now, out),
             Wire::Closed { socket, code, reason } => self.socket_closed(socket, code, reason, now, out),
+            Wire::Fed { text, past } => {
+                if let Some(feed) = &mut self.feed {
+                    feed.take(&text, past, out);
+                }
+            }
             Wire::Key(key) => self.key(key, now, out),
             Wire::Surroundings(surroundings) => self.surroundings(surroundings, now, out),
         }

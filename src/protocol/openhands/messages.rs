@@ -263,7 +263,10 @@ mod tests {
             doubt(&mut messages, A);
             assert_eq!(messages.next_look().unwrap().0, A);
             assert!(messages.next_look().is_none(), "one look at a time");
-            assert_eq!(settled(messages.looked(A, page(&[said("e", text), said("known", "hi")], Some("older")))), result);
+            assert_eq!(
+                settled(messages.looked(A, page(&[said("e", text), said("known", "hi")], Some("older")))),
+                result
+            );
             assert!(messages.all.is_empty());
         }
     }

@@ -9,6 +9,7 @@ mod commands;
 mod connection;
 mod deed;
 mod event;
+mod feed;
 mod info;
 mod key;
 mod link;

@@ -23,6 +23,11 @@ pub enum Opening {
         /// Its id.
         id: String,
     },
+    /// Follow one that is there over a connection of the app's.
+    Feed {
+        /// Its id.
+        id: String,
+    },
 }
 
 /// A client tool as the server takes it.
@@ -50,7 +55,7 @@ const OURS: [(&str, &str); 3] = [
 impl Opening {
     pub(super) fn id(&self) -> &str {
         match self {
-            Self::Create { id, .. } | Self::Attach { id } => id,
+            Self::Create { id, .. } | Self::Attach { id } | Self::Feed { id } => id,
         }
     }
 
@@ -61,6 +66,7 @@ impl Opening {
         Ok(match self {
             Self::Create { request, .. } => Self::Create { id, request },
             Self::Attach { .. } => Self::Attach { id },
+            Self::Feed { .. } => Self::Feed { id },
         })
     }
 
@@ -83,7 +89,7 @@ impl Opening {
     pub(super) fn gate(&self) -> Option<&'static str> {
         match self {
             Self::Create { request, .. } => info::gate(&Object::read(request).unwrap_or_default()),
-            Self::Attach { .. } => None,
+            Self::Attach { .. } | Self::Feed { .. } => None,
         }
     }
 }

@@ -41,7 +41,9 @@ mod tests {
     #[test]
     fn a_place_survives_its_text() {
         let last = || Some("a/b".to_owned());
-        for position in [Position::start(), Position { seq: Some(41), last: last() }, Position { seq: None, last: last() }] {
+        for position in
+            [Position::start(), Position { seq: Some(41), last: last() }, Position { seq: None, last: last() }]
+        {
             assert_eq!(Position::read(&position.to_text()), Some(position));
         }
     }

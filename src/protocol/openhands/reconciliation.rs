@@ -35,9 +35,15 @@ enum State {
     /// The server has not subscribed us.
     Quiet,
     /// The end of the log is being read.
-    Joining { waiting: Vec<Live>, tail: Tail },
+    Joining {
+        waiting: Vec<Live>,
+        tail: Tail,
+    },
     /// What was missed is being read.
-    Reading { waiting: Vec<Live>, log: Vec<String> },
+    Reading {
+        waiting: Vec<Live>,
+        log: Vec<String>,
+    },
     Live,
 }
 

@@ -52,6 +52,13 @@ pub(super) struct Sync {
     through: Option<i64>,
 }
 
+impl Sync {
+    /// The last number that is replayed, if anything is asked to be.
+    pub(super) fn replayed_until(&self) -> Option<i64> {
+        self.from.and(self.through)
+    }
+}
+
 impl<'a> Frame<'a> {
     /// Reads a frame; `None` when it is no envelope.
     pub(super) fn read(text: &'a str) -> Option<Self> {

@@ -1,0 +1,24 @@
+// @ts-check
+/** @import { Dispatcher, DispatcherOptions } from "./types.js" */
+import { jsonOf, optionsOf, switchOf } from "./checks.js";
+import { bagOf, planOf } from "./server.js";
+import { Conversation } from "./conversation.js";
+
+/**
+ * The runtime of the tools for an app that has its own connection.
+ * @param {DispatcherOptions} options
+ * @returns {Promise<Dispatcher>}
+ */
+export async function dispatcher(options) {
+  const known = ["url", "sessionKey", "conversationId", "tools", "resumeWithin", "results", "signal"];
+  const { conversationId, tools, resumeWithin, results, signal, ...server } = optionsOf(options ?? null, "options", known);
+  const bag = { ...bagOf(server, conversationId, { resumeWithin, results }), feed: true };
+  const conversation = await Conversation.open(planOf(bag, tools, signal));
+  return Object.assign(conversation, {
+    /** @param {unknown} frame @param {unknown} [more] */
+    receive(frame, more) {
+      const given = optionsOf(more, "options", ["past"]);
+      conversation.feed(typeof frame === "string" ? frame : jsonOf(frame, "frame"), switchOf(given, "past", false));
+    },
+  });
+}
