@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { load } from "./help.mjs";
-
-const { Emitter } = await load("emitter.js");
+import { Emitter } from "../../pkg-template/emitter.js";
 
 test("a listener gets its topic until it unsubscribes", () => {
   const emitter = new Emitter();

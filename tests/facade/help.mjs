@@ -1,5 +1,6 @@
 // What the facade's tests stand on.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdtemp, readFile, readdir, rm, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -8,6 +9,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The built package. */
 export const packageFolder = path.resolve(process.env.PAGEHAND_PKG ?? fileURLToPath(new URL("../../pkg", import.meta.url)));
+
+/** Whether its modules are one, as in a release: then nothing can look into them. */
+export const bundled = !existsSync(path.join(packageFolder, "load.js"));
 
 /** A file of it as a module. All tests of a file share one copy. */
 export const load = (file, folder = packageFolder) => import(pathToFileURL(path.join(folder, file)).href);

@@ -1,5 +1,7 @@
 //! From cargo to the npm package: two wasm files, their JavaScript, the facade around them.
 
+mod bundle;
+mod crates;
 mod package;
 mod sizes;
 mod wasm;
@@ -18,7 +20,7 @@ use crate::{
 /// How much work goes into the wasm files; profiles of these names are in Cargo.toml.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Profile {
-    /// What ships.
+    /// What ships: optimised, and the scripts in one.
     Release,
     /// For tests and the demo: no link-time optimisation, no wasm-opt, no Node.
     Quick,
@@ -47,7 +49,7 @@ pub(crate) fn run(workspace: &Workspace, profile: Profile) -> Result<()> {
         .iter()
         .map(|module| wasm::build(workspace, &tools, packages.as_ref(), profile, module))
         .collect::<Result<Vec<_>>>()?;
-    package::assemble(workspace, &modules)?;
+    package::assemble(workspace, packages.as_ref(), &modules)?;
     println!("▸ pkg/ is version {} ({}), built in {}", workspace.version, profile.name(), seconds(start.elapsed()));
     if profile == Profile::Release {
         step("compiles the wasm files in Node, to be sure that engines take them", || {

@@ -8,7 +8,12 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{build::wasm::Built, files, workspace::Workspace};
+use crate::{
+    build::{bundle, wasm::Built},
+    files,
+    tools::node::Packages,
+    workspace::Workspace,
+};
 
 /// Complains about what is missing before anything is built.
 pub(crate) fn check_sources(workspace: &Workspace) -> Result<()> {
@@ -24,8 +29,9 @@ pub(crate) fn check_sources(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Makes `pkg/` hold exactly what belongs there. Files that did not change stay untouched.
-pub(crate) fn assemble(workspace: &Workspace, modules: &[Built]) -> Result<()> {
+/// Makes `pkg/` hold exactly what belongs there. Files that did not change stay untouched. With the npm packages at hand,
+/// the scripts are bundled.
+pub(crate) fn assemble(workspace: &Workspace, packages: Option<&Packages>, modules: &[Built]) -> Result<()> {
     let template = workspace.root.join("pkg-template");
     let mut content: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for file in files::below(&template)? {
@@ -39,6 +45,10 @@ pub(crate) fn assemble(workspace: &Workspace, modules: &[Built]) -> Result<()> {
     content.insert("README.md".into(), workspace.root.join("README.md"));
     for name in licences(&workspace.root)? {
         content.insert(name.clone().into(), workspace.root.join(name));
+    }
+
+    if let Some(packages) = packages {
+        bundle::replace_scripts(workspace, packages, &mut content)?;
     }
 
     let pkg = workspace.pkg();

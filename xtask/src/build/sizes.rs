@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::{
+    build::{Profile, crates, wasm},
     files,
     process::{Program, step},
     workspace::Workspace,
@@ -52,6 +53,10 @@ pub(crate) fn report(workspace: &Workspace) -> Result<()> {
     let sizes = step("measures the files, as they are in pkg/", || measure(&pkg, &names))?;
     let totals: Vec<Size> = groups.iter().map(|group| total(group, &sizes)).collect();
     print!("{}", table(&sizes, &totals));
+    let unoptimised = wasm::before_optimisation(workspace, Profile::Release, "core");
+    if unoptimised.is_file() {
+        print!("code of the core before wasm-opt, by crate\n{}", crates::table(&unoptimised)?);
+    }
     let complaints: Vec<String> =
         groups.iter().zip(&totals).filter_map(|(group, total)| complaint(group, total, &sizes)).collect();
     ensure!(complaints.is_empty(), "{}", complaints.join("\n"));
@@ -146,7 +151,7 @@ fn table(sizes: &[Size], totals: &[Size]) -> String {
 }
 
 /// A number with a space between thousands.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -46,6 +46,15 @@ fn without_home_paths() -> String {
     cargo.map_or_else(String::new, |cargo| format!("--remap-path-prefix={}=", cargo.join("registry/src").display()))
 }
 
+/// What wasm-bindgen makes: it still has the names of the functions.
+pub(crate) fn before_optimisation(workspace: &Workspace, profile: Profile, name: &str) -> PathBuf {
+    folder(workspace, profile, name).join(format!("{name}_bg.wasm"))
+}
+
+fn folder(workspace: &Workspace, profile: Profile, name: &str) -> PathBuf {
+    workspace.scratch().join(profile.name()).join(name)
+}
+
 /// cargo, wasm-bindgen, and for a release wasm-opt; each only if its input is newer than its output.
 pub(crate) fn build(
     workspace: &Workspace,
@@ -68,8 +77,8 @@ pub(crate) fn build(
     let input = workspace.target.join(wasm_target::TRIPLE).join(profile.name()).join(file);
     ensure!(input.is_file(), "cargo made no {}: is the library of {package} a cdylib?", input.display());
 
-    let folder = workspace.scratch().join(profile.name()).join(name);
-    let bound = folder.join(format!("{name}_bg.wasm"));
+    let bound = before_optimisation(workspace, profile, name);
+    let folder = folder(workspace, profile, name);
     // Ourselves, too: we give the options.
     let sources = [input.clone(), tools.bindgen.clone(), std::env::current_exe()?];
     if !sources.iter().all(|source| files::is_up_to_date(&bound, source)) {
@@ -93,7 +102,13 @@ pub(crate) fn build(
                 let script = packages.script("binaryen/bin/wasm-opt")?;
                 step(&format!("optimises the {name}"), || {
                     // Which features it may use, wasm-opt reads from the file: with more, engines refuse the result.
-                    Program::new("node").arg(script).arg("-Oz").arg(&bound).arg("-o").arg(&optimized).run()
+                    Program::new("node")
+                        .arg(script)
+                        .args(["-Oz", "--strip-producers", "--strip-target-features"])
+                        .arg(&bound)
+                        .arg("-o")
+                        .arg(&optimized)
+                        .run()
                 })?;
             }
             optimized

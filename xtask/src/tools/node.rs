@@ -26,6 +26,11 @@ pub(crate) struct Packages {
 }
 
 impl Packages {
+    /// Where Node finds them.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// A script that a package provides, to be run with Node.
     pub(crate) fn script(&self, path: &str) -> Result<PathBuf> {
         let script = self.folder.join("node_modules").join(path);

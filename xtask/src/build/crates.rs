@@ -1,0 +1,123 @@
+//! Whose code the core is made of.
+//!
+//! Asked of the file before wasm-opt, which drops the names of functions and takes about a third of the bytes. A generic
+//! function belongs to the crate that wrote it, not to the one that made it necessary.
+
+use std::{collections::BTreeMap, path::Path};
+
+use anyhow::{Context, Result};
+
+use crate::{build::sizes::grouped, process::Program};
+
+/// The name and the bytes of every function.
+const FUNCTIONS: &str = "
+const bytes = require('fs').readFileSync(process.argv[1]);
+let at = 8;
+const number = () => {
+  for (let value = 0, shift = 0; ; shift += 7) {
+    const byte = bytes[at++];
+    value |= (byte & 127) << shift;
+    if (byte < 128) return value >>> 0;
+  }
+};
+const text = () => {
+  const end = number() + at;
+  const text = bytes.toString('utf8', at, end);
+  at = end;
+  return text;
+};
+const sizes = [], names = new Map();
+while (at < bytes.length) {
+  const section = bytes[at++], end = number() + at;
+  if (section === 10) {
+    for (let left = number(); left > 0; left--) {
+      const size = number();
+      sizes.push(size);
+      at += size;
+    }
+  } else if (section === 0 && text() === 'name') {
+    while (at < end) {
+      const kind = bytes[at++], stop = number() + at;
+      if (kind === 1) for (let left = number(); left > 0; left--) names.set(number(), text());
+      at = stop;
+    }
+  }
+  at = end;
+}
+const { length } = WebAssembly.Module.imports(new WebAssembly.Module(bytes)).filter(({ kind }) => kind === 'function');
+console.log(JSON.stringify(sizes.map((size, index) => [names.get(length + index) ?? '', size])));
+";
+
+/// Fewer bytes are not worth a line.
+const SMALL: u64 = 1000;
+
+/// A short table of the crates in a file that still has its names.
+pub(crate) fn table(wasm: &Path) -> Result<String> {
+    let output = Program::new("node").args(["-e", FUNCTIONS, "--"]).arg(wasm).capture()?;
+    let functions: Vec<(String, u64)> = serde_json::from_str(&output).context("Node did not answer with functions")?;
+    Ok(lines(&functions))
+}
+
+fn lines(functions: &[(String, u64)]) -> String {
+    let mut crates: BTreeMap<&str, u64> = BTreeMap::new();
+    for (function, bytes) in functions {
+        *crates.entry(crate_of(function)).or_default() += bytes;
+    }
+    let (mut crates, small): (Vec<_>, Vec<_>) = crates.into_iter().partition(|(_, bytes)| *bytes >= SMALL);
+    crates.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    crates.push(("others", small.iter().map(|(_, bytes)| bytes).sum()));
+    crates.push(("together", functions.iter().map(|(_, bytes)| bytes).sum()));
+    let lines = crates.iter().map(|(name, bytes)| format!("  {name:<20} {:>10}\n", grouped(*bytes)));
+    lines.collect::<Vec<_>>().concat()
+}
+
+/// The first path in a name: `<T as alloc::string::ToString>::to_string` is alloc's. What has none is an export of ours, but
+/// for methods of primitive types.
+fn crate_of(function: &str) -> &str {
+    let mut rest = function;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        let (_, from) = rest.split_at(start);
+        let end = from.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(from.len());
+        let (word, after) = from.split_at(end);
+        // Some names carry the crate's hash: `core[0123456789abcdef]::fmt::write`.
+        if after.starts_with("::") || after.starts_with('[') {
+            return word;
+        }
+        rest = after;
+    }
+    if function.starts_with('<') { "core" } else { "exports" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_belongs_to_the_crate_of_the_first_path_in_its_name() {
+        for (function, owner) in [
+            ("pagehand::wasm::driver::Driver::push::h0ad4d40155ef44f6", "pagehand"),
+            ("<pagehand::call::Calls as core::fmt::Debug>::fmt::h1", "pagehand"),
+            ("<T as alloc::string::ToString>::to_string::h2", "alloc"),
+            ("<&serde_json::raw::RawValue as serde_core::de::Deserialize>::deserialize::h3", "serde_json"),
+            ("core::ptr::drop_in_place<pagehand::error::Error>::h4", "core"),
+            (
+                "<dlmalloc[e24a27700634d609]::dlmalloc::Dlmalloc<dlmalloc[e24a27700634d609]::sys::System>>::free",
+                "dlmalloc",
+            ),
+            ("<str as core[c5930c85a12de822]::fmt::Debug>::fmt", "core"),
+            ("<char>::escape_debug_ext", "core"),
+            ("session_openhands", "exports"),
+            ("", "exports"),
+        ] {
+            assert_eq!(crate_of(function), owner, "{function}");
+        }
+    }
+
+    #[test]
+    fn crates_are_listed_by_size_and_small_ones_together() {
+        let functions = [("a::b", 700), ("c::d", 1200), ("e::f", 1), ("a::c", 900), ("g::h", 2)];
+        let text = lines(&functions.map(|(name, bytes)| (name.to_owned(), bytes)));
+        let words: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(words, ["a 1 600", "c 1 200", "others 3", "together 2 803"]);
+    }
+}
