@@ -1,6 +1,7 @@
 //! `/mock`: how a test or a demo steers the server.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -14,6 +15,7 @@ use crate::faults::read as read_faults;
 use crate::json::{Json, Object, parse};
 use crate::object;
 use crate::openhands::{Conversation, Event, Frame, json_reply as reply};
+use crate::restarts::Signal;
 use crate::shared::Shared;
 
 type Server = State<Arc<Shared>>;
@@ -27,6 +29,9 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/mock/faults", delete(clear_faults))
         .route("/mock/emit/{conversation}", post(emit))
         .route("/mock/frame/{conversation}", post(send_raw))
+        .route("/mock/fill/{conversation}", post(fill))
+        .route("/mock/rewind/{conversation}", post(rewind))
+        .route("/mock/restart", post(restart))
         .with_state(Arc::clone(shared))
 }
 
@@ -127,5 +132,45 @@ async fn send_raw(State(server): Server, Path(id): Path<String>, body: Bytes) ->
     let body = read(&body)?;
     let raw = body.text("raw").ok_or_else(|| bad("the body needs 'raw', a string"))?;
     find(&server, &id)?.publish(&Frame::Raw(raw.to_owned()));
+    Ok(reply(StatusCode::OK, &Object::new().into()))
+}
+
+fn events_in(body: &Json) -> Result<usize, Refusal> {
+    let events = body.count("events").and_then(|events| usize::try_from(events).ok());
+    events.ok_or_else(|| bad("the body needs 'events', a number"))
+}
+
+async fn fill(State(server): Server, Path(id): Path<String>, body: Bytes) -> Result<Response, Refusal> {
+    let conversation = find(&server, &id)?;
+    conversation.fill(events_in(&read(&body)?)?).map_err(bad)?;
+    Ok(reply(StatusCode::OK, &object! { "events" => conversation.events() }))
+}
+
+async fn rewind(State(server): Server, Path(id): Path<String>, body: Bytes) -> Result<Response, Refusal> {
+    let conversation = find(&server, &id)?;
+    conversation.rewind(events_in(&read(&body)?)?);
+    Ok(reply(StatusCode::OK, &object! { "events" => conversation.events() }))
+}
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RestartOrder {
+    signal: Signal,
+    /// The session key from now on.
+    key: Option<String>,
+    /// For how long nobody is let in.
+    #[serde(default)]
+    down_ms: u64,
+}
+
+async fn restart(State(server): Server, body: Bytes) -> Result<Response, Refusal> {
+    let order: RestartOrder = serde_json::from_slice(&body).map_err(bad)?;
+    let keeps_secrets = server.key().is_some();
+    server.restarts.restart(order.signal, Duration::from_millis(order.down_ms));
+    server.registry.lock().unwrap_or_else(PoisonError::into_inner).forget();
+    server.conversations.restart(order.signal, keeps_secrets);
+    if let Some(key) = order.key {
+        server.change_key(key);
+    }
     Ok(reply(StatusCode::OK, &Object::new().into()))
 }

@@ -18,7 +18,7 @@ pub struct Match {
     /// Whether replayed history counts too, not only live frames.
     #[serde(default)]
     pub replay: bool,
-    /// After this many frames on one socket, whatever they are. Only for `drop_socket`.
+    /// After this many frames on one socket, whatever they are; 0 is before the first. Only for `drop_socket`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<u64>,
 }
@@ -120,6 +120,38 @@ pub enum Fault {
     FirstFrameDelay {
         /// How late.
         ms: u64,
+    },
+    /// A socket of the session kind is closed with 1013 in place of a frame, as of one that is over 4 MiB long.
+    FrameTooLarge {
+        /// The frame.
+        #[serde(rename = "match", default)]
+        matching: Match,
+    },
+    /// A socket of the session kind is closed with 1013 in place of a frame, as of a client that does not read.
+    SlowConsumer {
+        /// The frame.
+        #[serde(rename = "match", default)]
+        matching: Match,
+    },
+    /// In place of a frame, and from then on, a socket does nothing at all, but stays open.
+    HalfOpen {
+        /// The frame.
+        #[serde(rename = "match", default)]
+        matching: Match,
+    },
+    /// A conversation cannot be loaded: only `GET` of itself works, and its sockets end without a close frame.
+    Poisoned {
+        /// How long its sockets stay open.
+        #[serde(default)]
+        ms: u64,
+    },
+    /// There is no room for another run.
+    RunLimit,
+    /// The sequence number before an event belongs to none, as if that one could not be read.
+    SeqGap {
+        /// The event.
+        #[serde(rename = "match", default)]
+        matching: Match,
     },
     /// An event is on the sockets before REST knows it, as before 1.45.
     PublishBeforePersist {

@@ -14,6 +14,7 @@ pub mod json;
 mod openhands;
 mod query;
 mod recorder;
+mod restarts;
 mod script;
 mod server;
 mod shared;

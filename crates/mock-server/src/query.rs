@@ -13,6 +13,11 @@ impl Query {
         Self(pairs.collect())
     }
 
+    /// All values of `key`.
+    pub(crate) fn all(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
     /// The last value of `key`.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.0.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())

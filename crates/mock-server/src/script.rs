@@ -1,10 +1,13 @@
 //! The scripted agent's language: what the "LLM" answers, step by step.
 //!
 //! The language is that of `tests/servers/openhands/scripted_llm.py`, which plays the LLM for the real server, plus
-//! `"loop": true` on a script, and `"asked": "words"` on a step: where a user's message holds these words, the answers to
-//! it begin, in whatever conversation and however often.
+//! `"loop": true` on a script, and on a step
+//! - `"asked": "words"`: where a user's message holds these words, the answers to it begin, in whatever conversation and
+//!   however often;
+//! - `"tool_hold": "name"`, `"tool_ms": 3000`: how long the server's tools take over the calls of this step;
+//! - `"reply": "text"`: no step of a run, but the answer to a question of `ask_agent`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +18,8 @@ use crate::object;
 
 const HOLD_LIMIT: Duration = Duration::from_secs(30);
 const CHUNK_CHARS: u64 = 16;
+/// Each request holds the whole conversation: only the last ones are kept.
+const REQUESTS: usize = 200;
 
 /// One tool call of an answer.
 #[derive(Debug, Clone)]
@@ -42,8 +47,41 @@ pub(crate) struct Turn {
     pub(crate) response_id: String,
     pub(crate) chunk_chars: usize,
     pub(crate) chunk_delay: Duration,
+    /// Before the answer.
+    pub(crate) thinking: Wait,
+    /// While the server's tools of this answer run.
+    pub(crate) work: Wait,
+}
+
+/// What takes time: until a name is released, and then so long.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wait {
     hold: Option<String>,
-    delay: Duration,
+    time: Duration,
+}
+
+impl Wait {
+    fn read(step: &Json, hold: &str, time: &str) -> Self {
+        Self { hold: step.text(hold).map(str::to_owned), time: Duration::from_millis(step.count(time).unwrap_or(0)) }
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Turn {
+    /// An answer of no script: the provider refuses.
+    pub(crate) fn failed(status: u64, message: &str) -> Self {
+        Self {
+            answer: Answer::Error { status, message: message.to_owned() },
+            response_id: String::new(),
+            chunk_chars: 1,
+            chunk_delay: Duration::ZERO,
+            thinking: Wait::default(),
+            work: Wait::default(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -51,7 +89,9 @@ struct Script {
     steps: Vec<Json>,
     position: usize,
     repeats: bool,
-    requests: Vec<Json>,
+    /// What `ask_agent` is told, one after the other.
+    replies: VecDeque<String>,
+    requests: VecDeque<Json>,
 }
 
 impl Script {
@@ -61,13 +101,19 @@ impl Script {
             .filter(|steps| steps.iter().all(|step| step.as_object().is_some()))
             .ok_or("a script needs 'steps', a list of objects")?;
         let mut all = Vec::new();
+        let mut replies = VecDeque::new();
         for step in steps {
+            if let Some(reply) = step.text("reply") {
+                replies.push_back(reply.to_owned());
+                continue;
+            }
             match step.count("repeat") {
                 Some(times) => all.extend((0..times).map(|index| numbered(step, &index.to_string()))),
                 None => all.push(step.clone()),
             }
         }
-        Ok(Self { steps: all, position: 0, repeats: body.flag("loop") == Some(true), requests: Vec::new() })
+        let repeats = body.flag("loop") == Some(true);
+        Ok(Self { steps: all, position: 0, repeats, replies, requests: VecDeque::new() })
     }
 
     fn next(&mut self, request: &Json) -> Json {
@@ -81,9 +127,14 @@ impl Script {
         self.position += 1;
         step.unwrap_or_else(|| object! { "finish" => "script exhausted" })
     }
-}
 
-impl Script {
+    fn note(&mut self, request: Json) {
+        if self.requests.len() >= REQUESTS {
+            self.requests.pop_front();
+        }
+        self.requests.push_back(request);
+    }
+
     /// The step for what a conversation asked last: its question's first step, and one more for each answer since.
     fn answer_to(&self, request: &Json) -> Option<usize> {
         let mut answers = 0;
@@ -121,6 +172,14 @@ struct Store {
     scripts: HashMap<String, Script>,
     released: HashSet<String>,
     serial: u64,
+}
+
+impl Store {
+    fn script_of(&mut self, model: &str) -> Option<&mut Script> {
+        let name = model.rsplit('/').next().unwrap_or(model);
+        let name = if self.scripts.contains_key(name) { name } else { "default" };
+        self.scripts.get_mut(name)
+    }
 }
 
 /// All scripts of a server.
@@ -162,7 +221,7 @@ impl Scripts {
             "position" => script.position,
             "steps" => script.steps.len(),
             "left" => script.steps.len().saturating_sub(script.position),
-            "requests" => script.requests.clone(),
+            "requests" => script.requests.iter().cloned().collect::<Vec<_>>(),
         })
     }
 
@@ -174,14 +233,12 @@ impl Scripts {
 
     /// The turn that answers a request to `model`; it is used up at once, even if nobody waits for it.
     pub(crate) fn take(&self, model: &str, request: Json) -> Turn {
-        let name = model.rsplit('/').next().unwrap_or(model);
         let mut store = self.store();
         store.serial += 1;
         let serial = store.serial;
-        let name = if store.scripts.contains_key(name) { name } else { "default" };
-        let step = if let Some(script) = store.scripts.get_mut(name) {
+        let step = if let Some(script) = store.script_of(model) {
             let step = script.next(&request);
-            script.requests.push(request);
+            script.note(request);
             step
         } else {
             object! { "finish" => "no script" }
@@ -191,19 +248,31 @@ impl Scripts {
             response_id: format!("chatcmpl-scripted-{serial:06}"),
             chunk_chars: usize::try_from(step.count("chunk_chars").unwrap_or(CHUNK_CHARS).max(1)).unwrap_or(1),
             chunk_delay: Duration::from_millis(step.count("chunk_delay_ms").unwrap_or(0)),
-            hold: step.text("hold").map(str::to_owned),
-            delay: Duration::from_millis(step.count("delay_ms").unwrap_or(0)),
+            thinking: Wait::read(&step, "hold", "delay_ms"),
+            work: Wait::read(&step, "tool_hold", "tool_ms"),
         }
     }
 
+    /// The next reply to a question on the side. It uses up no step.
+    pub(crate) fn reply(&self, model: &str, request: Json) -> String {
+        let mut store = self.store();
+        let Some(script) = store.script_of(model) else { return "no script".to_owned() };
+        script.note(request);
+        let reply = script.replies.pop_front();
+        if script.repeats {
+            script.replies.extend(reply.clone());
+        }
+        reply.unwrap_or_else(|| "script exhausted".to_owned())
+    }
+
     /// Waits as the step says.
-    pub(crate) async fn wait(&self, turn: &Turn) {
-        if let Some(name) = &turn.hold {
+    pub(crate) async fn wait(&self, wait: &Wait) {
+        if let Some(name) = &wait.hold {
             // At most 30 s, as in the Python twin: a forgotten release must not hang a test run.
             let _ = tokio::time::timeout(HOLD_LIMIT, self.released(name)).await;
         }
-        if !turn.delay.is_zero() {
-            tokio::time::sleep(turn.delay).await;
+        if !wait.time.is_zero() {
+            tokio::time::sleep(wait.time).await;
         }
     }
 

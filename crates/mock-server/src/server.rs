@@ -16,6 +16,7 @@ use crate::connection::{Cutter, Door};
 use crate::control;
 use crate::openhands::{self, Conversations};
 use crate::recorder::Recorder;
+use crate::restarts::Restarts;
 use crate::script::Scripts;
 use crate::shared::{Shared, stopped};
 use crate::{cors, static_files, wire_tap};
@@ -77,6 +78,8 @@ pub async fn serve(config: Config) -> std::io::Result<Running> {
         recorder: Recorder::new(),
         registry: std::sync::Mutex::default(),
         conversations: Conversations::default(),
+        restarts: Restarts::new(),
+        key: std::sync::Mutex::new(config.key.clone()),
         stopping: stops.clone(),
         open,
         sockets: std::sync::atomic::AtomicU64::new(0),

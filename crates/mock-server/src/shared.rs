@@ -1,6 +1,6 @@
 //! What all handlers work with.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::watch;
@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::faults::Faults;
 use crate::openhands::{Conversations, Registry};
 use crate::recorder::Recorder;
+use crate::restarts::Restarts;
 use crate::script::Scripts;
 
 /// Everything that handlers share.
@@ -21,14 +22,27 @@ pub(crate) struct Shared {
     pub(crate) scripts: Scripts,
     pub(crate) faults: Arc<Faults>,
     pub(crate) recorder: Recorder,
-    pub(crate) registry: std::sync::Mutex<Registry>,
+    pub(crate) registry: Mutex<Registry>,
     pub(crate) conversations: Conversations,
+    pub(crate) restarts: Restarts,
+    /// The session key that clients must give.
+    pub(crate) key: Mutex<Option<String>>,
     /// True once the server stops.
     pub(crate) stopping: watch::Receiver<bool>,
     /// How many sockets are open, so that `stop` can wait for the last one.
     pub(crate) open: watch::Sender<usize>,
     /// For the labels of sockets in the record.
     pub(crate) sockets: std::sync::atomic::AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn key(&self) -> Option<String> {
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn change_key(&self, key: String) {
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = Some(key);
+    }
 }
 
 /// Resolves when the server is to stop.

@@ -17,6 +17,7 @@ use crate::faults::Fault;
 use crate::json::{Json, Object};
 use crate::object;
 use crate::openhands::unhandled;
+use crate::restarts::restarted;
 use crate::shared::Shared;
 
 const KEPT_HEADERS: [&str; 4] = ["content-type", "x-session-api-key", "origin", "authorization"];
@@ -30,6 +31,11 @@ enum Fate {
 
 pub(crate) async fn layer(State(server): State<Arc<Shared>>, request: Request<Body>, next: Next) -> Response {
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let cutter = request.extensions().get::<ConnectInfo<Cutter>>().map(|info| info.0.clone());
+    let restarts = server.restarts.watch();
+    if server.restarts.is_down() {
+        return hang_up(cutter);
+    }
     if path.starts_with("/sockets/") {
         // Sockets record themselves.
         return next.run(request).await;
@@ -48,29 +54,37 @@ pub(crate) async fn layer(State(server): State<Arc<Shared>>, request: Request<Bo
     if let Some(ms) = delay {
         tokio::time::sleep(Duration::from_millis(ms)).await;
     }
-    let cutter = parts.extensions.get::<ConnectInfo<Cutter>>().map(|info| info.0.clone());
     let origin = parts.headers.get(ORIGIN).cloned();
     let request = Request::from_parts(parts, Body::from(body));
     let response = match fate(&server, &method, &path) {
-        Fate::Pass => next.run(request).await,
+        Fate::Pass => tokio::select! {
+            biased;
+            response = next.run(request) => response,
+            _ = restarted(restarts) => return hang_up(cutter),
+        },
         Fate::Answer(status, body) => answer(status, body, origin.as_ref()),
         Fate::HangUp { handled } => {
             if handled {
                 next.run(request).await;
             }
-            if let Some(cutter) = cutter {
-                cutter.cut();
-            }
             server.recorder.add(object! {
                 "ch" => "rest", "dir" => "response", "method" => method, "path" => path, "error" => "hang_up",
             });
-            return StatusCode::OK.into_response();
+            return hang_up(cutter);
         }
     };
     let (parts, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     record(&server, "response", &method, &path, Some(parts.status), &parts.headers, &body);
     Response::from_parts(parts, Body::from(body))
+}
+
+/// Ends the connection without an answer.
+fn hang_up(cutter: Option<Cutter>) -> Response {
+    if let Some(cutter) = cutter {
+        cutter.cut();
+    }
+    StatusCode::OK.into_response()
 }
 
 fn fate(server: &Shared, method: &str, path: &str) -> Fate {

@@ -14,6 +14,8 @@ const SETTINGS_TOOLS: [&str; 3] = ["terminal", "file_editor", "task_tracker"];
 pub(super) struct Agent {
     shown: Json,
     has_key: bool,
+    /// Whether there was a key that the server could not keep.
+    lost_key: bool,
 }
 
 impl Agent {
@@ -24,7 +26,7 @@ impl Agent {
         shown.set("llm", complete_llm(&llm));
         let tools = given.get("tools").and_then(Json::as_array).unwrap_or_default();
         shown.set("tools", with_client_tools(tools, client_tools));
-        Self { shown, has_key: llm.present("api_key").is_some() }
+        Self { shown, has_key: llm.present("api_key").is_some(), lost_key: false }
     }
 
     /// From the `agent_settings` of a create request: default tools and a condenser are added.
@@ -46,7 +48,7 @@ impl Agent {
         let mut condenser = read(CONDENSER);
         condenser.set("llm", condenser_llm);
         shown.set("condenser", condenser);
-        Self { shown, has_key: llm.present("api_key").is_some() }
+        Self { shown, has_key: llm.present("api_key").is_some(), lost_key: false }
     }
 
     /// As in a `ConversationInfo`: nulls included, secrets null.
@@ -64,6 +66,23 @@ impl Agent {
         }
         // `params` holds plain dictionaries, which keep their nulls.
         shown.without_nulls(&["params"])
+    }
+
+    /// As persistence without a secret key does it.
+    pub(super) fn lose_key(&mut self) {
+        self.lost_key |= self.has_key;
+        self.has_key = false;
+    }
+
+    pub(super) fn lost_key(&self) -> bool {
+        self.lost_key
+    }
+
+    /// Puts another LLM in the place of the agent's.
+    pub(super) fn switch_llm(&mut self, llm: &Json) {
+        self.shown.set("llm", complete_llm(llm));
+        self.has_key = llm.present("api_key").is_some();
+        self.lost_key = false;
     }
 
     fn llm(&self) -> Json {
@@ -86,8 +105,8 @@ impl Agent {
         self.shown.present("agent_context").is_some()
     }
 
-    pub(super) fn has_condenser(&self) -> bool {
-        self.shown.present("condenser").is_some()
+    pub(super) fn condenser(&self) -> Option<&Json> {
+        self.shown.present("condenser")
     }
 
     pub(super) fn tools(&self) -> &[Json] {

@@ -102,6 +102,7 @@ fn build_action(tool: &Tool, given: &Object) -> Result<Json, String> {
     let mut action = Object::new();
     let mut report = Report::new(&tool.action);
     let Some(schema) = &tool.parameters else {
+        action = tool.defaults.clone();
         for (key, value) in given {
             action.set(&key, value);
         }

@@ -1,5 +1,6 @@
-//! A conversation: its settings, its state, and all conversations of a server.
+//! A conversation: its settings and its state.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
@@ -8,6 +9,7 @@ use uuid::Uuid;
 use crate::clock::Clock;
 use crate::json::{Json, Object};
 use crate::object;
+use crate::script::Wait;
 
 use super::agent::Agent;
 use super::log::Log;
@@ -49,10 +51,21 @@ pub(super) struct LlmCall {
 /// A run under way.
 #[derive(Debug)]
 pub(super) struct Run {
+    /// Tells it from later runs of the conversation.
+    pub(super) serial: u64,
     /// Set to true by an interrupt.
     pub(super) cancel: watch::Sender<bool>,
     /// The stream slot that is open.
     pub(super) open_item: Option<String>,
+}
+
+/// Whether this process of the server has loaded a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Loading {
+    Pending,
+    Done,
+    /// It cannot, and this is why.
+    Failed(String),
 }
 
 /// All that a conversation is made of.
@@ -70,7 +83,16 @@ pub(super) struct State {
     pub(super) title: Option<String>,
     pub(super) tags: Json,
     pub(super) parent: Option<Uuid>,
+    /// The hooks that the agent gets once it is set up.
+    pub(super) hooks: Json,
+    /// The hooks that the agent has.
     pub(super) hook_config: Json,
+    /// The files that hooks have touched.
+    pub(super) touched: HashSet<String>,
+    /// Actions that a hook will not let through, with its reasons.
+    pub(super) blocked: Object,
+    /// The conversation that this one was forked from, and the event if one was named.
+    pub(super) forked_from: Option<(Uuid, Option<String>)>,
     pub(super) created_at: String,
     pub(super) updated_at: String,
     pub(super) status: Status,
@@ -80,6 +102,13 @@ pub(super) struct State {
     pub(super) tools: Option<Vec<Tool>>,
     pub(super) calls: Vec<LlmCall>,
     pub(super) run: Option<Run>,
+    /// How many runs there were.
+    pub(super) runs: u64,
+    /// How long the server's tools take over what was announced last.
+    pub(super) work: Wait,
+    /// Whether a tool of the server runs, and so holds the conversation's lock.
+    pub(super) busy: watch::Sender<bool>,
+    pub(super) loading: Loading,
     pub(super) deleted: bool,
 }
 
@@ -102,7 +131,11 @@ impl State {
             title: None,
             tags: given("tags").unwrap_or_else(|| Object::new().into()),
             parent: request.text("parent_conversation_id").and_then(|id| id.parse().ok()),
-            hook_config: given("hook_config").unwrap_or_default(),
+            hooks: given("hook_config").map(|given| super::hooks::complete(&given)).unwrap_or_default(),
+            hook_config: Json::Null,
+            touched: HashSet::new(),
+            blocked: Object::new(),
+            forked_from: None,
             created_at: now.clone(),
             updated_at: now,
             status: Status::Idle,
@@ -111,6 +144,10 @@ impl State {
             tools: None,
             calls: Vec::new(),
             run: None,
+            runs: 0,
+            work: Wait::default(),
+            busy: watch::Sender::new(false),
+            loading: Loading::Done,
             deleted: false,
         }
     }
@@ -158,44 +195,18 @@ impl Conversation {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// All conversations, the oldest first.
-#[derive(Debug, Default)]
-pub(crate) struct Conversations {
-    list: Mutex<Vec<Arc<Conversation>>>,
-}
-
-impl Conversations {
-    fn list(&self) -> MutexGuard<'_, Vec<Arc<Conversation>>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn find(&self, id: Uuid) -> Option<Arc<Conversation>> {
-        self.list().iter().find(|conversation| conversation.id == id).cloned()
-    }
-
-    /// Adds the conversation unless its id is taken; then the one that has it comes back.
-    pub(super) fn add(&self, conversation: &Arc<Conversation>) -> Option<Arc<Conversation>> {
-        let mut list = self.list();
-        let known = list.iter().find(|known| known.id == conversation.id).cloned();
-        if known.is_none() {
-            list.push(Arc::clone(conversation));
+    /// The state, once no tool of the server holds the conversation's lock.
+    pub(super) async fn free(&self) -> MutexGuard<'_, State> {
+        let mut busy = self.lock().busy.subscribe();
+        loop {
+            // An error means that the conversation is gone, and so is who holds its lock.
+            let _ = busy.wait_for(|busy| !*busy).await;
+            let state = self.lock();
+            if !*state.busy.borrow() {
+                return state;
+            }
         }
-        known
-    }
-
-    pub(super) fn remove(&self, id: Uuid) {
-        self.list().retain(|conversation| conversation.id != id);
-    }
-
-    pub(super) fn all(&self) -> Vec<Arc<Conversation>> {
-        self.list().clone()
-    }
-
-    /// How many have a run under way.
-    pub(super) fn running(&self) -> usize {
-        self.all().iter().filter(|conversation| conversation.lock().run.is_some()).count()
     }
 }
 
@@ -209,6 +220,16 @@ impl Conversation {
         } else {
             state.log.publish(&super::log::Frame::Transient(Arc::new(event)));
         }
+    }
+
+    /// How many events the log has.
+    pub(crate) fn events(&self) -> usize {
+        self.lock().log.len()
+    }
+
+    /// Forgets all but the first events of the log.
+    pub(crate) fn rewind(&self, events: usize) {
+        self.lock().log.rewind(events);
     }
 
     /// Tells all sockets.

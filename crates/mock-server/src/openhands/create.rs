@@ -1,7 +1,6 @@
 //! `POST /api/conversations`: create, or attach to what is there.
 
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::State as Extract;
@@ -9,15 +8,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use uuid::Uuid;
 
-use crate::faults::{Fault, Faults, FrameFacts};
 use crate::json::Json;
 use crate::shared::Shared;
 
 use super::agent::Agent;
 use super::conversation::{Conversation, State};
-use super::event::Event;
 use super::info::conversation_info;
-use super::log::{Lag, Log};
+use super::log::Log;
 use super::messages::content_items;
 use super::reply::{Failure, json};
 use super::request::read_body;
@@ -52,9 +49,9 @@ pub(super) async fn create(Extract(server): Extract<Arc<Shared>>, body: Bytes) -
     };
     let initial = request.present("initial_message");
     if initial.is_some() {
-        run::check_capacity(&server)?;
+        run::check_capacity(&server, id)?;
     }
-    let log = Log::new(server.clock, lag(&server.faults, id));
+    let log = Log::new(id, server.clock, Arc::clone(&server.faults));
     let conversation = Conversation::new(State::new(id, agent, specs, &request, log));
     if let Some(known) = server.conversations.add(&conversation) {
         return Ok(json(StatusCode::OK, &conversation_info(&known.lock())));
@@ -68,16 +65,4 @@ pub(super) async fn create(Extract(server): Extract<Arc<Shared>>, body: Bytes) -
         run::start(&server, &conversation)?;
     }
     Ok(response)
-}
-
-/// The fault that publishes an event before it is persisted.
-fn lag(faults: &Arc<Faults>, id: Uuid) -> Lag {
-    let faults = Arc::clone(faults);
-    Lag(Box::new(move |event: &Event| {
-        let facts = FrameFacts { kind: &event.kind, tool: event.tool(), replayed: false, frames: 0 };
-        faults.fire(Some(id), |fault| match fault {
-            Fault::PublishBeforePersist { matching, ms } if matching.hits(facts) => Some(Duration::from_millis(*ms)),
-            _ => None,
-        })
-    }))
 }

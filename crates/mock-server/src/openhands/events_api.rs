@@ -15,7 +15,7 @@ use crate::shared::Shared;
 use super::conversation::{Conversation, Status};
 use super::messages::content_items;
 use super::reply::{Failure, json, success};
-use super::request::{find, read_body};
+use super::request::{find, load, read_body};
 use super::run;
 use super::search::Search;
 use super::validate::{Complaints, path_id};
@@ -42,11 +42,11 @@ async fn send(Extract(server): Server, Path(id): Path<String>, body: Bytes) -> R
         let exception = "Only user messages are allowed to be sent to the agent.";
         return Err(Failure::Unhandled(exception.to_owned()));
     }
-    conversation.lock().add_user_message(content_items(request.get("content")))?;
+    conversation.free().await.add_user_message(content_items(request.get("content")))?;
     if request.flag("run") == Some(true) {
         // The message is saved by now, whether there is room for a run or not.
         if conversation.lock().run.is_none() {
-            run::check_capacity(&server)?;
+            run::check_capacity(&server, conversation.id())?;
         }
         run::start(&server, &conversation)?;
     }
@@ -61,10 +61,10 @@ async fn respond(Extract(server): Server, Path(id): Path<String>, body: Bytes) -
     };
     let conversation = find(&server, &id)?;
     if accept {
-        run::check_capacity(&server)?;
+        run::check_capacity(&server, conversation.id())?;
         run::start(&server, &conversation)?;
     } else {
-        let mut state = conversation.lock();
+        let mut state = conversation.free().await;
         if state.status == Status::Waiting {
             state.reject_pending(request.text("reason").unwrap_or("User rejected the action."));
         }
@@ -74,10 +74,10 @@ async fn respond(Extract(server): Server, Path(id): Path<String>, body: Bytes) -
 
 fn find_for_events(server: &Shared, id: &str) -> Result<Arc<Conversation>, Failure> {
     let id = path_id(id)?;
-    server
-        .conversations
-        .find(id)
-        .ok_or_else(|| Failure::Detail(StatusCode::NOT_FOUND, format!("Conversation not found: {id}")))
+    let unknown = || Failure::Detail(StatusCode::NOT_FOUND, format!("Conversation not found: {id}"));
+    let conversation = server.conversations.find(id).ok_or_else(unknown)?;
+    load(server, &conversation)?;
+    Ok(conversation)
 }
 
 async fn search(

@@ -60,8 +60,9 @@ fn stats(state: &State, detail: Detail) -> Json {
     if state.tools.is_some() {
         let model = state.agent.model();
         by_usage.set(&state.agent.usage_id(), metrics(&model, &state.calls, detail));
-        if state.agent.has_condenser() {
-            by_usage.set("condenser", metrics(&model, &[], detail));
+        if let Some(llm) = state.agent.condenser().and_then(|condenser| condenser.get("llm")) {
+            let model = llm.text("model").unwrap_or_default();
+            by_usage.set(llm.text("usage_id").unwrap_or("condenser"), metrics(model, &[], detail));
         }
     }
     object! { "usage_to_metrics" => by_usage }
@@ -84,7 +85,7 @@ pub(super) fn conversation_info(state: &State) -> Json {
         "security_analyzer" => state.analyzer.clone(),
         "activated_knowledge_skills" => Vec::new(),
         "invoked_skills" => Vec::new(),
-        "blocked_actions" => empty(),
+        "blocked_actions" => state.blocked.clone(),
         "blocked_messages" => empty(),
         "last_user_message_id" => state.last_user_message.clone(),
         "leaf_event_id" => state.log.leaf(),
@@ -96,8 +97,8 @@ pub(super) fn conversation_info(state: &State) -> Json {
         "metrics" => Json::Null,
         "created_at" => &state.created_at,
         "updated_at" => &state.updated_at,
-        "forked_from_conversation_id" => Json::Null,
-        "forked_from_event_id" => Json::Null,
+        "forked_from_conversation_id" => state.forked_from.as_ref().map(|(id, _)| id.to_string()),
+        "forked_from_event_id" => state.forked_from.as_ref().and_then(|(_, event)| event.clone()),
         "parent_conversation_id" => state.parent.map(|id| id.to_string()),
         "sub_conversation_ids" => Vec::new(),
         "tags" => state.tags.clone(),
@@ -133,11 +134,11 @@ fn full_state(state: &State) -> Json {
         "activated_knowledge_skills" => Vec::new(),
         "activated_path_rules" => Vec::new(),
         "invoked_skills" => Vec::new(),
-        "blocked_actions" => empty(),
+        "blocked_actions" => state.blocked.clone(),
         "blocked_messages" => empty(),
         "last_user_message_id" => state.last_user_message.clone(),
         "leaf_event_id" => state.log.leaf(),
-        "head_is_empty" => false,
+        "head_is_empty" => state.log.head_is_empty(),
         "stats" => stats(state, Detail::Lists),
         "secret_registry" => object! { "secret_sources" => empty() },
         "tags" => state.tags.clone(),

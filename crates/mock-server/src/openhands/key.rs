@@ -20,7 +20,7 @@ pub(super) fn key_opens(server: &Shared, key: Option<&str>, path: &str) -> bool 
     if server.faults.fire(conversation_in(path), rejects).is_some() {
         return false;
     }
-    server.config.key.as_deref().is_none_or(|wanted| key == Some(wanted))
+    server.key().is_none_or(|wanted| key == Some(&wanted))
 }
 
 pub(super) async fn need_key(Extract(server): Extract<Arc<Shared>>, request: Request<Body>, next: Next) -> Response {

@@ -55,6 +55,15 @@ impl State {
             return Ok(());
         }
         let tools = tools_of(&self.agent, &self.client_tools)?;
+        if self.log.branch().iter().any(|event| event.kind == "SystemPromptEvent") {
+            // A fork begins with its source's.
+            self.tools = Some(tools);
+            return Ok(());
+        }
+        if !self.hooks.is_null() {
+            self.hook_config = self.hooks.clone();
+            self.log.append_state("hook_config", self.hooks.clone());
+        }
         let context = self.agent.has_context().then(|| text_content("A scripted agent has no context."));
         let fields = object! {
             "system_prompt" => text_content("You are a scripted agent."),
@@ -102,7 +111,7 @@ impl State {
     pub(super) fn llm_request(&self) -> Json {
         let mut messages: Vec<Json> = Vec::new();
         let mut response = String::new();
-        for event in self.log.events() {
+        for event in self.log.branch() {
             if event.kind == "ActionEvent" {
                 let call = tool_call(event);
                 let same = event.field("llm_response_id") == response;

@@ -61,6 +61,15 @@ pub(super) fn invalid_item(kind: &str, loc: Vec<Json>, message: &str, input: Jso
     item
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Detail(_, text) | Self::Unhandled(text) => out.write_str(text),
+            Self::Invalid(items) => out.write_str(&Json::Array(items.clone()).to_string()),
+        }
+    }
+}
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         match self {

@@ -15,12 +15,11 @@ use crate::shared::Shared;
 
 use super::conversation::complete_policy;
 use super::defaults::{CAPABILITIES, read};
-use super::info::{conversation_info, runtime_info};
 use super::key::need_key;
 use super::reply::{Failure, json, success};
-use super::request::{find, find_or_refuse, read_body};
-use super::validate::{Complaints, path_id};
-use super::{create, events_api, run, sockets};
+use super::request::{find, find_or_refuse, find_unloaded, read_body};
+use super::validate::Complaints;
+use super::{create, events_api, fork, interruption, listing, llm_api, run, sockets};
 
 type Server = Extract<Arc<Shared>>;
 
@@ -28,14 +27,21 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     let key = axum::middleware::from_fn_with_state(Arc::clone(shared), need_key);
     let api = Router::new()
         .route("/api/tools/", get(tools))
-        .route("/api/conversations", post(create::create))
-        .route("/api/conversations/count", get(count))
+        .route("/api/conversations", post(create::create).get(listing::by_ids))
+        .route("/api/conversations/search", get(listing::search))
+        .route("/api/conversations/count", get(listing::count))
         .route("/api/conversations/{id}", get(info).delete(remove).patch(change))
         .route("/api/conversations/{id}/run", post(start))
         .route("/api/conversations/{id}/pause", post(pause))
         .route("/api/conversations/{id}/interrupt", post(interrupt))
         .route("/api/conversations/{id}/confirmation_policy", post(set_policy))
         .route("/api/conversations/{id}/security_analyzer", post(set_analyzer))
+        .route("/api/conversations/{id}/fork", post(fork::fork))
+        .route("/api/conversations/{id}/navigate", post(fork::navigate))
+        .route("/api/conversations/{id}/switch_llm", post(llm_api::switch_llm))
+        .route("/api/conversations/{id}/ask_agent", post(llm_api::ask_agent))
+        .route("/api/conversations/{id}/condense", post(llm_api::condense))
+        .route("/api/conversations/{id}/secrets", post(llm_api::secrets))
         .merge(events_api::routes())
         .route_layer(key);
     let open = Router::new()
@@ -101,22 +107,16 @@ async fn tools(Extract(server): Server) -> Response {
     json(StatusCode::OK, &Json::Array(names))
 }
 
-async fn count(Extract(server): Server) -> Response {
-    json(StatusCode::OK, &server.conversations.all().len().into())
-}
-
 async fn info(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
-    let conversation = find(&server, &id)?;
-    let mut info = conversation_info(&conversation.lock());
-    info.set("runtime_info", runtime_info());
-    Ok(json(StatusCode::OK, &info))
+    let conversation = find_unloaded(&server, &id)?;
+    Ok(json(StatusCode::OK, &listing::shown(&conversation)))
 }
 
 async fn remove(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
     let conversation = find_or_refuse(&server, &id)?;
     server.conversations.remove(conversation.id());
     let mut state = conversation.lock();
-    run::abandon(&mut state);
+    interruption::abandon(&mut state);
     state.deleted = true;
     Ok(success())
 }
@@ -124,17 +124,16 @@ async fn remove(Extract(server): Server, Path(id): Path<String>) -> Result<Respo
 async fn change(Extract(server): Server, Path(id): Path<String>, body: Bytes) -> Result<Response, Failure> {
     let request = read_body(&body)?;
     let mut complaints = Complaints::default();
-    complaints.title(&request);
+    complaints.title(&request, !server.config.at_least(1, 57));
     complaints.tags(&request);
     complaints.done()?;
-    let found = server.conversations.find(path_id(&id)?);
-    let Some(conversation) = found else {
-        if server.config.at_least(1, 57) {
-            return Err(Failure::not_found());
+    let conversation = match find(&server, &id) {
+        Err(Failure::Detail(StatusCode::NOT_FOUND, _)) if !server.config.at_least(1, 57) => {
+            return Ok(json(StatusCode::OK, &object! { "success" => false }));
         }
-        return Ok(json(StatusCode::OK, &object! { "success" => false }));
+        found => found?,
     };
-    let mut state = conversation.lock();
+    let mut state = conversation.free().await;
     if let Some(title) = request.present("title").and_then(Json::as_str) {
         state.title = Some(title.to_owned());
     }
@@ -148,8 +147,12 @@ async fn change(Extract(server): Server, Path(id): Path<String>, body: Bytes) ->
 
 async fn start(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
     let conversation = find(&server, &id)?;
+    if !server.config.at_least(1, 45) {
+        // Newer servers say at once that a run is under way.
+        drop(conversation.free().await);
+    }
     if conversation.lock().run.is_none() {
-        run::check_capacity(&server)?;
+        run::check_capacity(&server, conversation.id())?;
     }
     if run::start(&server, &conversation)? {
         return Ok(success());
@@ -159,12 +162,12 @@ async fn start(Extract(server): Server, Path(id): Path<String>) -> Result<Respon
 }
 
 async fn pause(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
-    run::pause(&mut find_or_refuse(&server, &id)?.lock());
+    interruption::pause(&mut *find_or_refuse(&server, &id)?.free().await);
     Ok(success())
 }
 
 async fn interrupt(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
-    run::interrupt(&mut find_or_refuse(&server, &id)?.lock());
+    interruption::interrupt(&mut find_or_refuse(&server, &id)?.lock());
     Ok(success())
 }
 
@@ -174,7 +177,7 @@ async fn set_policy(Extract(server): Server, Path(id): Path<String>, body: Bytes
     complaints.policy("policy", request.get("policy").unwrap_or(&Json::Null));
     complaints.done()?;
     let conversation = find(&server, &id)?;
-    let mut state = conversation.lock();
+    let mut state = conversation.free().await;
     state.policy = complete_policy(request.get("policy").unwrap_or(&Json::Null));
     let policy = state.policy.clone();
     state.log.append_state("confirmation_policy", policy);
@@ -184,7 +187,7 @@ async fn set_policy(Extract(server): Server, Path(id): Path<String>, body: Bytes
 async fn set_analyzer(Extract(server): Server, Path(id): Path<String>, body: Bytes) -> Result<Response, Failure> {
     let request = read_body(&body)?;
     let conversation = find(&server, &id)?;
-    let mut state = conversation.lock();
+    let mut state = conversation.free().await;
     state.analyzer = request.get("security_analyzer").cloned().unwrap_or_default();
     let analyzer = state.analyzer.clone();
     state.log.append_state("security_analyzer", analyzer);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use uuid::Uuid;
 
+use crate::faults::Fault;
 use crate::object;
 use crate::script::{Answer, Turn};
 use crate::shared::Shared;
@@ -14,7 +15,7 @@ use super::conversation::{Conversation, Run, State, Status};
 use super::event::Event;
 use super::log::Frame;
 use super::reply::Failure;
-use super::step::{Delivery, Next};
+use super::step::{Batch, Delivery, Next};
 
 /// Runs at a time, of all conversations.
 const CAPACITY: usize = 10;
@@ -22,10 +23,15 @@ const CAPACITY: usize = 10;
 const STREAM_LIMIT: Duration = Duration::from_mins(1);
 /// So many equal calls in a row are a rut.
 const RUT: usize = 4;
+/// What the provider says of an LLM whose key was lost.
+const NO_KEY: &str = "Missing credentials. Please pass an `api_key`, `workload_identity`, `admin_api_key`, or set the \
+                      `OPENAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.";
 
 /// Fails with 429 if there is no room for another run.
-pub(super) fn check_capacity(server: &Shared) -> Result<(), Failure> {
-    if !server.config.at_least(1, 50) || server.conversations.running() < CAPACITY {
+pub(super) fn check_capacity(server: &Shared, conversation: Uuid) -> Result<(), Failure> {
+    let limited = |fault: &Fault| matches!(fault, Fault::RunLimit).then_some(());
+    let full = server.config.at_least(1, 50) && server.conversations.running() >= CAPACITY;
+    if !full && server.faults.fire(Some(conversation), limited).is_none() {
         return Ok(());
     }
     let detail = "Conversation run limit reached. Retry the request later.".to_owned();
@@ -40,65 +46,108 @@ pub(super) fn start(server: &Arc<Shared>, conversation: &Arc<Conversation>) -> R
     }
     state.prepare_agent()?;
     let (cancel, cancelled) = watch::channel(false);
-    state.run = Some(Run { cancel, open_item: None });
-    tokio::spawn(drive(Arc::clone(server), Arc::clone(conversation), cancelled));
+    state.runs += 1;
+    let serial = state.runs;
+    state.run = Some(Run { serial, cancel, open_item: None });
+    tokio::spawn(drive(Arc::clone(server), Arc::clone(conversation), serial, cancelled));
     Ok(true)
 }
 
-async fn drive(server: Arc<Shared>, conversation: Arc<Conversation>, mut cancelled: watch::Receiver<bool>) {
-    if !begin(&mut conversation.lock()) {
-        return;
-    }
+async fn drive(
+    server: Arc<Shared>,
+    conversation: Arc<Conversation>,
+    serial: u64,
+    mut cancelled: watch::Receiver<bool>,
+) {
     let mut iterations = 0;
+    let mut next = begin(&mut conversation.lock(), &cancelled);
     loop {
-        let Some(call) = next_call(&server, &conversation, &cancelled, iterations) else { return };
-        iterations += 1;
-        let started = Instant::now();
-        tokio::select! {
-            () = answered(&server, &conversation, &call) => {}
-            _ = cancelled.wait_for(|cancelled| *cancelled) => {}
-        }
-        let mut state = conversation.lock();
-        if *cancelled.borrow() {
-            return end(&mut state);
-        }
-        if let Some(run) = &mut state.run {
-            run.open_item = None;
-        }
-        let overtaken = server.config.at_least(1, 45) && state.last_user_message != call.last_user_message;
-        let latency = started.elapsed().as_secs_f64();
-        let delivery = Delivery { turn: &call.turn, latency, item: &call.item, overtaken };
-        if state.deliver(&delivery) == Next::Stop {
-            return end(&mut state);
+        next = match next {
+            Next::Think => {
+                iterations += 1;
+                think(&server, &conversation, &mut cancelled, iterations).await
+            }
+            Next::Work(batch) => work(&server, &conversation, &mut cancelled, &batch).await,
+            Next::Stop => return end(&mut conversation.lock(), serial),
         }
     }
 }
 
-/// Sets off: false if there is nothing to run.
-fn begin(state: &mut State) -> bool {
-    if state.status == Status::Finished {
-        end(state);
-        return false;
+/// Sets off: what waited for confirmation is carried out now, and so is what a `finish` left over.
+fn begin(state: &mut State, cancelled: &watch::Receiver<bool>) -> Next {
+    if *cancelled.borrow() || state.status == Status::Finished {
+        return Next::Stop;
     }
     state.set_status(Status::Running);
     if state.fail_broken_tools() {
-        end(state);
-        return false;
+        return Next::Stop;
     }
-    // What waited for confirmation is carried out now, and so is what a `finish` left over.
-    let pending = state.pending();
-    if state.execute(&pending) {
-        state.set_status(Status::Finished);
-        end(state);
-        return false;
-    }
-    true
+    let actions = state.pending();
+    if actions.is_empty() { Next::Think } else { Next::Work(Batch { actions, overtaken: false }) }
 }
 
-fn end(state: &mut State) {
-    state.run = None;
-    state.touch();
-    state.publish_full_state();
+/// One call of the LLM, and what it leads to.
+async fn think(
+    server: &Shared,
+    conversation: &Conversation,
+    cancelled: &mut watch::Receiver<bool>,
+    iteration: u64,
+) -> Next {
+    let Some(call) = next_call(server, conversation, cancelled, iteration) else { return Next::Stop };
+    let started = Instant::now();
+    tokio::select! {
+        () = answered(server, conversation, &call) => {}
+        _ = cancelled.wait_for(|cancelled| *cancelled) => {}
+    }
+    let mut state = conversation.lock();
+    if *cancelled.borrow() {
+        return Next::Stop;
+    }
+    if let Some(run) = &mut state.run {
+        run.open_item = None;
+    }
+    let overtaken = server.config.at_least(1, 45) && state.last_user_message != call.last_user_message;
+    let latency = started.elapsed().as_secs_f64();
+    let supersedes = server.config.at_least(1, 58);
+    state.deliver(&Delivery { turn: &call.turn, latency, item: &call.item, overtaken, supersedes })
+}
+
+/// The tools of a batch. While those of the server run, the conversation is locked.
+async fn work(
+    server: &Shared,
+    conversation: &Conversation,
+    cancelled: &mut watch::Receiver<bool>,
+    batch: &Batch,
+) -> Next {
+    let duration = {
+        let mut state = conversation.lock();
+        if *cancelled.borrow() {
+            return Next::Stop;
+        }
+        let duration = std::mem::take(&mut state.work);
+        state.busy.send_replace(!duration.is_nothing());
+        duration
+    };
+    tokio::select! {
+        () = server.scripts.wait(&duration) => {}
+        _ = cancelled.wait_for(|cancelled| *cancelled) => {}
+    }
+    let mut state = conversation.lock();
+    if *cancelled.borrow() {
+        return Next::Stop;
+    }
+    let next = state.execute(batch);
+    state.busy.send_replace(false);
+    next
+}
+
+/// Ends a run, unless a restart of the server did.
+fn end(state: &mut State, serial: u64) {
+    if state.run.as_ref().is_some_and(|run| run.serial == serial) {
+        state.run = None;
+        state.touch();
+        state.publish_full_state();
+    }
 }
 
 /// One call of the LLM.
@@ -115,28 +164,29 @@ fn next_call(
     server: &Shared,
     conversation: &Conversation,
     cancelled: &watch::Receiver<bool>,
-    iterations: u64,
+    iteration: u64,
 ) -> Option<LlmTurn> {
     let mut state = conversation.lock();
-    let over = if *cancelled.borrow() || state.status != Status::Running {
-        true
-    } else if state.stuck_detection && in_a_rut(&state) {
-        state.set_status(Status::Stuck);
-        true
-    } else if iterations >= state.max_iterations {
-        state.fail_iterations();
-        true
-    } else {
-        false
-    };
-    if over {
-        end(&mut state);
+    if *cancelled.borrow() || state.status != Status::Running {
         return None;
     }
+    if state.stuck_detection && in_a_rut(&state) {
+        state.set_status(Status::Stuck);
+        return None;
+    }
+    if iteration > state.max_iterations {
+        state.fail_iterations();
+        return None;
+    }
+    let turn = if state.agent.lost_key() {
+        Turn::failed(500, NO_KEY)
+    } else {
+        server.scripts.take(&state.agent.model(), state.llm_request())
+    };
     Some(LlmTurn {
-        turn: server.scripts.take(&state.agent.model(), state.llm_request()),
+        turn,
         item: Uuid::new_v4().to_string(),
-        anchor: state.log.last_index(),
+        anchor: state.log.last_seq(),
         streams: state.agent.streams(),
         last_user_message: state.last_user_message.clone(),
     })
@@ -145,7 +195,8 @@ fn next_call(
 /// Whether the last calls and their results were all the same.
 fn in_a_rut(state: &State) -> bool {
     let mut rounds: Vec<(&Arc<Event>, &Arc<Event>)> = Vec::new();
-    let mut events = state.log.events().rev().filter(|event| {
+    let branch = state.log.branch();
+    let mut events = branch.iter().rev().copied().filter(|event| {
         ["ActionEvent", "ObservationEvent", "AgentErrorEvent", "MessageEvent"].contains(&event.kind.as_str())
     });
     while rounds.len() < RUT {
@@ -167,7 +218,7 @@ fn in_a_rut(state: &State) -> bool {
 
 /// Waits for the answer, and streams its text if the agent wants that.
 async fn answered(server: &Shared, conversation: &Conversation, call: &LlmTurn) {
-    server.scripts.wait(&call.turn).await;
+    server.scripts.wait(&call.turn.thinking).await;
     let Answer::Message { text, calls } = &call.turn.answer else { return };
     if !call.streams {
         return;
@@ -224,48 +275,6 @@ fn publish_delta(conversation: &Conversation, call: &LlmTurn, order: usize, piec
     let mut state = conversation.lock();
     // An interrupt may just have aborted the item.
     if state.run.as_ref().is_some_and(|run| run.open_item.is_some()) {
-        state.log.publish(&Frame::SessionOnly(frame));
-    }
-}
-
-/// Pauses between steps: a call under way still has its effect.
-pub(super) fn pause(state: &mut State) {
-    if matches!(state.status, Status::Idle | Status::Running) {
-        state.set_status(Status::Paused);
-        state.log.append("user", "PauseEvent", object! {});
-        state.publish_full_state();
-    }
-}
-
-/// Stops at once: a call under way has no effect.
-pub(super) fn interrupt(state: &mut State) {
-    if state.run.is_none() {
-        return pause(state);
-    }
-    cancel(state);
-    state.set_status(Status::Paused);
-    state.log.append("user", "InterruptEvent", object! {});
-    state.publish_full_state();
-}
-
-/// As a delete does it: paused and interrupted, with one `full_state`.
-pub(super) fn abandon(state: &mut State) {
-    if state.run.is_none() {
-        return;
-    }
-    state.set_status(Status::Paused);
-    state.log.append("user", "PauseEvent", object! {});
-    cancel(state);
-    state.log.append("user", "InterruptEvent", object! {});
-}
-
-fn cancel(state: &mut State) {
-    let Some(run) = &mut state.run else { return };
-    run.cancel.send_replace(true);
-    if let Some(item) = run.open_item.take() {
-        let frame = object! {
-            "type" => "item_aborted", "item_id" => item, "attempt" => 1u64, "reason" => "cancelled",
-        };
         state.log.publish(&Frame::SessionOnly(frame));
     }
 }

@@ -97,7 +97,8 @@ fn says(event: &Event, body: &str) -> bool {
     items.iter().filter_map(|item| item.text("text")).any(|text| text.to_lowercase().contains(body))
 }
 
-fn limit(query: &Query, server: &Shared) -> Result<usize, Failure> {
+/// The page size that a query asks for.
+pub(super) fn limit(query: &Query, server: &Shared) -> Result<usize, Failure> {
     let Some(text) = query.get("limit") else { return Ok(100) };
     let Ok(limit) = text.parse::<i64>() else {
         let message = "Input should be a valid integer, unable to parse string as an integer";
@@ -118,7 +119,8 @@ fn limit(query: &Query, server: &Shared) -> Result<usize, Failure> {
     Err(complaint("less_than_equal", "limit", message, text, object! { "le" => LIMIT }))
 }
 
-fn enum_complaint(field: &str, input: &str, values: &[&str]) -> Failure {
+/// A complaint about a value that is none of those there are.
+pub(super) fn enum_complaint(field: &str, input: &str, values: &[&str]) -> Failure {
     let quoted: Vec<String> = values.iter().map(|value| format!("'{value}'")).collect();
     let expected = match quoted.as_slice() {
         [first @ .., last] => format!("{} or {last}", first.join(", ")),

@@ -1,5 +1,6 @@
 //! What one answer of the LLM does to the conversation.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::json::{Json, python_repr};
@@ -9,17 +10,31 @@ use crate::script::{Answer, Call, Turn};
 use super::arguments::{Invalid, Valid, check};
 use super::conversation::{LlmCall, State, Status};
 use super::event::Event;
+use super::failure::classification;
 use super::messages::{llm_message, text_content};
+use super::observation::observe;
 use super::tools::Tool;
 
-const ACK: &str = "Tool call dispatched to client.";
 const SUPERSEDED: &str = "Superseded by a new user message";
+const INTERRUPTED: &str = "Tool call interrupted before completion. The conversation was paused.";
 
-/// Whether the run goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the run goes on.
+#[derive(Debug)]
 pub(super) enum Next {
-    Continue,
+    /// With a call of the LLM.
+    Think,
+    /// With the tools that it called.
+    Work(Batch),
+    /// Not at all.
     Stop,
+}
+
+/// Actions to carry out together.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) actions: Vec<Arc<Event>>,
+    /// Whether a user message came in while the LLM was thinking, and this server notices.
+    pub(super) overtaken: bool,
 }
 
 /// An answer with what is needed to place it.
@@ -30,10 +45,8 @@ pub(super) struct Delivery<'a> {
     pub(super) item: &'a str,
     /// Whether a user message came in while the LLM was thinking, and this server notices.
     pub(super) overtaken: bool,
-}
-
-fn classification(kind: &str, retryable: bool, action: &str) -> Json {
-    object! { "kind" => kind, "retryable" => retryable, "user_action" => action, "error_id" => Json::Null }
+    /// Whether such a message rejects what would wait for confirmation.
+    pub(super) supersedes: bool,
 }
 
 impl State {
@@ -50,8 +63,9 @@ impl State {
                 self.publish_stats();
                 if calls.is_empty() {
                     self.say(text.as_deref().unwrap_or_default(), delivery);
-                    return self.finish(delivery);
+                    return self.finish(delivery.overtaken);
                 }
+                self.work = delivery.turn.work.clone();
                 self.act(text.as_deref(), calls, delivery)
             }
         }
@@ -70,11 +84,15 @@ impl State {
         self.log.append_as(delivery.item, "agent", "MessageEvent", fields);
     }
 
-    fn finish(&mut self, delivery: &Delivery<'_>) -> Next {
-        if delivery.overtaken {
-            return Next::Continue;
+    fn finish(&mut self, overtaken: bool) -> Next {
+        if overtaken {
+            return Next::Think;
         }
         self.set_status(Status::Finished);
+        if self.stop_is_blocked() {
+            self.set_status(Status::Running);
+            return Next::Think;
+        }
         Next::Stop
     }
 
@@ -86,22 +104,28 @@ impl State {
             batch.extend(self.announce(&id, thought, call, &delivery.turn.response_id));
         }
         if batch.is_empty() {
-            return Next::Continue;
+            return Next::Think;
         }
         if self.asks_first(&batch) {
             self.set_status(Status::Waiting);
-            if !delivery.overtaken {
+            if !(delivery.overtaken && delivery.supersedes) {
                 return Next::Stop;
             }
             self.reject_pending(SUPERSEDED);
             self.set_status(Status::Running);
-            return Next::Continue;
+            return Next::Think;
         }
-        if self.execute(&batch) { self.finish(delivery) } else { Next::Continue }
+        Next::Work(Batch { actions: batch, overtaken: delivery.overtaken })
     }
 
     /// Emits the `ActionEvent` of a call, and its error if it is invalid; a valid one comes back.
-    fn announce(&mut self, id: &str, thought: Option<&str>, call: &Call, response_id: &str) -> Option<Arc<Event>> {
+    pub(super) fn announce(
+        &mut self,
+        id: &str,
+        thought: Option<&str>,
+        call: &Call,
+        response_id: &str,
+    ) -> Option<Arc<Event>> {
         let (name, checked) = self.check_call(call);
         let judged = self.has_analyzer();
         let (arguments, risk) = match &checked {
@@ -129,6 +153,9 @@ impl State {
             "critic_result" => Json::Null,
             "summary" => checked.as_ref().ok().map(|valid| valid.summary.clone()),
         };
+        if let Ok(valid) = &checked {
+            self.before_tool(&name, id, &valid.action);
+        }
         let single = checked.as_ref().ok().map(|valid| valid.single_action.clone());
         let event = self.log.append_action(id, fields, single);
         match checked {
@@ -154,7 +181,7 @@ impl State {
         self.log.append("environment", "SecurityAnalysisEvent", fields);
     }
 
-    fn agent_error(&mut self, tool: &str, call: &str, error: &str) {
+    pub(super) fn agent_error(&mut self, tool: &str, call: &str, error: &str) {
         let fields = object! {
             "tool_name" => tool,
             "tool_call_id" => call,
@@ -207,19 +234,18 @@ impl State {
         }
     }
 
-    /// Emits the observations of a batch up to a `finish`; true if there was one.
-    pub(super) fn execute(&mut self, batch: &[Arc<Event>]) -> bool {
-        for action in batch {
+    /// Emits the observations of a batch up to a `finish`.
+    pub(super) fn execute(&mut self, batch: &Batch) -> Next {
+        for action in &batch.actions {
             let name = action.field("tool_name").to_owned();
             let Some(tool) = self.tool(&name).cloned() else { continue };
-            let text = match name.as_str() {
-                "finish" => action.wire.get("action").and_then(|action| action.text("message")).unwrap_or_default(),
-                "think" => "Your thought has been logged.",
-                _ => ACK,
-            };
-            let content = if text.is_empty() { Vec::new() } else { vec![text_content(text)] };
-            let observation =
-                object! { "content" => content, "is_error" => false, "kind" => tool.observation.as_str() };
+            if let Some(reason) = self.unblock(&action.id) {
+                self.reject(action, &reason, "hook");
+                continue;
+            }
+            let observation = observe(&tool, action);
+            let input = action.full.get("action").cloned().unwrap_or_default();
+            self.after_tool(&name, &action.id, input, &observation);
             let fields = object! {
                 "tool_name" => &name,
                 "tool_call_id" => action.field("tool_call_id"),
@@ -229,23 +255,48 @@ impl State {
             };
             self.log.append("environment", "ObservationEvent", fields);
             if tool.action == "FinishAction" {
-                return true;
+                return self.finish(batch.overtaken);
             }
         }
-        false
+        Next::Think
     }
 
     /// Actions that nothing has answered yet, in order.
     pub(super) fn pending(&self) -> Vec<Arc<Event>> {
-        let answered = |action: &Event| {
-            self.log.events().any(|event| match event.kind.as_str() {
-                "ObservationEvent" | "UserRejectObservation" => event.field("action_id") == action.id,
-                "AgentErrorEvent" => event.field("tool_call_id") == action.field("tool_call_id"),
-                _ => false,
-            })
+        let branch = self.log.branch();
+        let (mut actions, mut calls) = (HashSet::new(), HashSet::new());
+        for event in &branch {
+            match event.kind.as_str() {
+                "ObservationEvent" | "UserRejectObservation" => actions.insert(event.field("action_id")),
+                "AgentErrorEvent" => calls.insert(event.field("tool_call_id")),
+                _ => continue,
+            };
+        }
+        let waits = |event: &&&Arc<Event>| {
+            event.kind == "ActionEvent"
+                && event.wire.get("action").is_some()
+                && !actions.contains(event.id.as_str())
+                && !calls.contains(event.field("tool_call_id"))
         };
-        let actions = self.log.events().filter(|event| event.kind == "ActionEvent");
-        actions.filter(|action| action.wire.get("action").is_some() && !answered(action)).cloned().collect()
+        branch.iter().filter(waits).map(|event| Arc::clone(event)).collect()
+    }
+
+    /// Tells of every call that an interrupt cut off.
+    pub(super) fn drop_pending(&mut self) {
+        for action in self.pending() {
+            self.agent_error(action.field("tool_name"), action.field("tool_call_id"), INTERRUPTED);
+        }
+    }
+
+    fn reject(&mut self, action: &Event, reason: &str, source: &str) {
+        let fields = object! {
+            "tool_name" => action.field("tool_name"),
+            "tool_call_id" => action.field("tool_call_id"),
+            "rejection_reason" => reason,
+            "rejection_source" => source,
+            "action_id" => &action.id,
+        };
+        self.log.append("environment", "UserRejectObservation", fields);
     }
 
     /// Rejects what waits for confirmation.
@@ -253,60 +304,7 @@ impl State {
         let pending = self.pending();
         self.set_status(Status::Idle);
         for action in pending {
-            let fields = object! {
-                "tool_name" => action.field("tool_name"),
-                "tool_call_id" => action.field("tool_call_id"),
-                "rejection_reason" => reason,
-                "rejection_source" => "user",
-                "action_id" => &action.id,
-            };
-            self.log.append("environment", "UserRejectObservation", fields);
+            self.reject(&action, reason, "user");
         }
-    }
-
-    fn fail_llm(&mut self, status: u64, message: &str) {
-        let (code, detail, class) = match status {
-            401 | 403 => (
-                "LLMAuthenticationError",
-                "Your LLM API key appears to be invalid or has expired.".to_owned(),
-                classification("auth", false, "settings"),
-            ),
-            400..500 => (
-                "LLMBadRequestError",
-                format!("litellm.BadRequestError: OpenAIException - {message}"),
-                classification("unknown", false, "none"),
-            ),
-            _ => (
-                "LLMServiceUnavailableError",
-                format!("litellm.InternalServerError: InternalServerError: OpenAIException - {message}"),
-                classification("transient", true, "retry"),
-            ),
-        };
-        self.fail(code, &detail, class);
-    }
-
-    /// Ends the run in error: the status first, then the event.
-    fn fail(&mut self, code: &str, detail: &str, classification: Json) {
-        self.set_status(Status::Error);
-        let fields = object! { "code" => code, "detail" => detail, "classification" => classification };
-        self.log.append("environment", "ConversationErrorEvent", fields);
-    }
-
-    pub(super) fn fail_iterations(&mut self) {
-        let detail = format!("Agent reached maximum iterations limit ({}).", self.max_iterations);
-        self.fail("MaxIterationsReached", &detail, classification("agent_action", false, "none"));
-    }
-
-    /// Tools that pass the create request and fail at run: `properties` as an empty list.
-    pub(super) fn fail_broken_tools(&mut self) -> bool {
-        let broken = self.tools.iter().flatten().any(|tool| {
-            let properties = tool.parameters.as_ref().and_then(|schema| schema.get("properties"));
-            properties.is_some_and(|properties| properties.as_array().is_some())
-        });
-        if broken {
-            let detail = "list indices must be integers or slices, not str";
-            self.fail("TypeError", detail, classification("internal", false, "none"));
-        }
-        broken
     }
 }

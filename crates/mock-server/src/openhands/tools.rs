@@ -1,6 +1,6 @@
 //! Tools: the process-wide registry of client tools, and what a conversation's agent can call.
 
-use crate::json::Json;
+use crate::json::{Json, Object};
 use crate::object;
 
 use super::agent::Agent;
@@ -35,6 +35,11 @@ impl Registry {
     pub(super) fn names(&self) -> Vec<Json> {
         let own = SERVER_TOOLS.iter().map(|name| Json::from(*name));
         own.chain(self.client.iter().map(|(name, _)| Json::from(name))).collect()
+    }
+
+    /// Forgets all client tools, as a new process knows none.
+    pub(crate) fn forget(&mut self) {
+        self.client.clear();
     }
 
     /// Checks and registers the client tools of one request. Those before a failing one stay registered.
@@ -111,6 +116,8 @@ pub(super) struct Tool {
     pub(super) observation: String,
     /// The JSON Schema of the arguments; none for the server's tools, whose arguments are not checked here.
     pub(super) parameters: Option<Json>,
+    /// What the action holds where the LLM says nothing.
+    pub(super) defaults: Object,
     /// As in `SystemPromptEvent.tools`.
     pub(super) listing: Json,
 }
@@ -162,6 +169,7 @@ fn client_tool(spec: &Json) -> Tool {
         action: format!("ClientAction_{name}"),
         observation: "ClientToolObservation".to_owned(),
         parameters: Some(parameters),
+        defaults: Object::new(),
         listing,
     }
 }
@@ -186,7 +194,7 @@ fn built_in(name: &str, class: &str, description: &str, hints: Json, parameters:
         "kind" => format!("{class}Tool"),
         "title" => name,
     };
-    Tool { name: name.to_owned(), action, observation, parameters, listing }
+    Tool { name: name.to_owned(), action, observation, parameters, defaults: Object::new(), listing }
 }
 
 fn one_text(property: &str) -> Json {
@@ -229,7 +237,14 @@ fn server_tool(name: &str) -> Tool {
         "file_editor" => annotations(Some(name), [false, true, false, false]),
         _ => annotations(None, [false, false, true, false]),
     };
-    built_in(name, &class, "A tool of the server, which this stand-in does not carry out.", hints, None)
+    let mut tool = built_in(name, &class, "A tool of the server, which this stand-in does not carry out.", hints, None);
+    if name == "terminal" {
+        tool.defaults.set("command", Json::Null);
+        tool.defaults.set("is_input", false);
+        tool.defaults.set("timeout", Json::Null);
+        tool.defaults.set("reset", false);
+    }
+    tool
 }
 
 fn capitalized(word: &str) -> String {

@@ -7,6 +7,8 @@ use crate::object;
 
 use super::reply::{Failure, invalid_item};
 
+const TITLE_LENGTH: usize = 200;
+const TAG_LENGTH: usize = 256;
 const POLICIES: [&str; 3] = ["AlwaysConfirm", "ConfirmRisky", "NeverConfirm"];
 const HINTS: [(&str, bool); 4] =
     [("readOnlyHint", false), ("destructiveHint", true), ("idempotentHint", false), ("openWorldHint", true)];
@@ -35,7 +37,7 @@ impl Complaints {
         if self.0.is_empty() { Ok(()) } else { Err(Failure::Invalid(self.0)) }
     }
 
-    fn text(&mut self, parts: &[Json], holder: &Json, value: Option<&Json>) {
+    pub(super) fn text(&mut self, parts: &[Json], holder: &Json, value: Option<&Json>) {
         match value {
             None => self.add("missing", parts, "Field required", holder),
             Some(value) if value.as_str().is_none() => {
@@ -45,7 +47,7 @@ impl Complaints {
         }
     }
 
-    fn uuid(&mut self, field: &str, request: &Json) {
+    pub(super) fn uuid(&mut self, field: &str, request: &Json) {
         let Some(value) = request.present(field) else { return };
         let parts = [Json::from(field)];
         match value.as_str().map(str::parse::<Uuid>) {
@@ -77,6 +79,16 @@ impl Complaints {
         }
     }
 
+    pub(super) fn dictionary(&mut self, field: &str, request: &Json) {
+        match request.get(field) {
+            None => self.add("missing", &[field.into()], "Field required", request),
+            Some(value) if value.as_object().is_none() => {
+                self.add("dict_type", &[field.into()], "Input should be a valid dictionary", value);
+            }
+            Some(_) => {}
+        }
+    }
+
     pub(super) fn tags(&mut self, request: &Json) {
         let Some(tags) = request.present("tags") else { return };
         let Some(members) = tags.as_object() else {
@@ -85,21 +97,55 @@ impl Complaints {
         let good = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
         if let Some(key) = members.keys().find(|key| !good(key)) {
             let message = format!("Tag key '{key}' is invalid: keys must be lowercase alphanumeric only");
-            self.value_error(&["tags".into()], &message, tags);
+            return self.value_error(&["tags".into()], &message, tags);
+        }
+        let long = |value: &Json| value.as_str().is_some_and(|text| text.chars().count() > TAG_LENGTH);
+        if let Some((key, _)) = members.iter().find(|(_, value)| long(value)) {
+            let message = format!("Tag value for '{key}' exceeds maximum length of {TAG_LENGTH} characters");
+            return self.value_error(&["tags".into()], &message, tags);
+        }
+        for (key, value) in members.iter().filter(|(_, value)| value.as_str().is_none()) {
+            self.add("string_type", &["tags".into(), key.into()], "Input should be a valid string", value);
         }
     }
 
-    pub(super) fn title(&mut self, request: &Json) {
+    /// A title, which older servers let be blank.
+    pub(super) fn title(&mut self, request: &Json, may_be_blank: bool) {
         let Some(title) = request.present("title") else { return };
-        let text = title.as_str().unwrap_or_default();
+        let parts = [Json::from("title")];
+        let Some(text) = title.as_str() else {
+            return self.add("string_type", &parts, "Input should be a valid string", title);
+        };
+        let mut limit = |kind: &str, message: &str, context: Json| {
+            self.0.push(invalid_item(kind, place(&parts), message, title.clone(), Some(context)));
+        };
         if text.is_empty() {
-            let message = "String should have at least 1 character";
             let context = object! { "min_length" => 1u64 };
-            let loc = place(&["title".into()]);
-            self.0.push(invalid_item("string_too_short", loc, message, title.clone(), Some(context)));
-        } else if text.trim().is_empty() {
-            self.value_error(&["title".into()], "title must not be blank", title);
+            limit("string_too_short", "String should have at least 1 character", context);
+        } else if text.chars().count() > TITLE_LENGTH {
+            let message = format!("String should have at most {TITLE_LENGTH} characters");
+            limit("string_too_long", &message, object! { "max_length" => TITLE_LENGTH });
+        } else if text.trim().is_empty() && !may_be_blank {
+            self.value_error(&parts, "title must not be blank", title);
         }
+    }
+
+    fn iterations(&mut self, request: &Json) {
+        let Some(value) = request.get("max_iterations") else { return };
+        let parts = [Json::from("max_iterations")];
+        let Json::Number(text) = value else {
+            return self.add("int_type", &parts, "Input should be a valid integer", value);
+        };
+        if value.as_u64().is_some_and(|count| count >= 1) {
+            return;
+        }
+        if text.parse::<i64>().is_err() {
+            let message = "Input should be a valid integer, got a number with a fractional part";
+            return self.add("int_from_float", &parts, message, value);
+        }
+        let message = "Input should be greater than or equal to 1";
+        let context = object! { "ge" => 1u64 };
+        self.0.push(invalid_item("greater_than_equal", place(&parts), message, value.clone(), Some(context)));
     }
 
     fn workspace(&mut self, request: &Json) {
@@ -123,13 +169,26 @@ impl Complaints {
     fn agent(&mut self, request: &Json) {
         for field in ["agent", "agent_settings"] {
             let Some(agent) = request.present(field) else { continue };
-            let Some(llm) = agent.get("llm") else {
-                self.add("missing", &[field.into(), "llm".into()], "Field required", agent);
-                continue;
-            };
-            if llm.get("model").is_none() {
-                self.add("missing", &[field.into(), "llm".into(), "model".into()], "Field required", llm);
+            self.llm(&[field.into()], agent);
+            let nullable = field == "agent_settings";
+            if let Some(tools) = agent.get("tools").filter(|tools| !(nullable && tools.is_null()))
+                && tools.as_array().is_none()
+            {
+                self.add("list_type", &[field.into(), "tools".into()], "Input should be a valid list", tools);
             }
+        }
+    }
+
+    /// The `llm` of an agent or a request.
+    pub(super) fn llm(&mut self, parts: &[Json], holder: &Json) {
+        let below = |more: &[&str]| -> Vec<Json> {
+            parts.iter().cloned().chain(more.iter().map(|part| Json::from(*part))).collect()
+        };
+        let Some(llm) = holder.get("llm") else {
+            return self.add("missing", &below(&["llm"]), "Field required", holder);
+        };
+        if llm.get("model").is_none() {
+            self.add("missing", &below(&["llm", "model"]), "Field required", llm);
         }
     }
 
@@ -194,6 +253,7 @@ pub(super) fn create_request(request: &Json) -> Result<(), Failure> {
         complaints.content(&["initial_message".into()], message);
     }
     complaints.tags(request);
+    complaints.iterations(request);
     complaints.done()?;
 
     let given = |field: &str| request.present(field).is_some();
@@ -230,10 +290,12 @@ pub(super) fn complete_tool(given: &Json) -> Json {
 
 /// An id in a path, dashed or plain hex.
 pub(super) fn path_id(text: &str) -> Result<Uuid, Failure> {
-    text.parse().map_err(|error| {
-        let loc = vec![Json::from("path"), Json::from("conversation_id")];
-        Failure::Invalid(vec![uuid_complaint(loc, &text.into(), &error)])
-    })
+    id_at(|| vec![Json::from("path"), Json::from("conversation_id")], text)
+}
+
+/// An id at some place of a request.
+pub(super) fn id_at(loc: impl Fn() -> Vec<Json>, text: &str) -> Result<Uuid, Failure> {
+    text.parse().map_err(|error| Failure::Invalid(vec![uuid_complaint(loc(), &text.into(), &error)]))
 }
 
 fn uuid_complaint(loc: Vec<Json>, input: &Json, error: &uuid::Error) -> Json {

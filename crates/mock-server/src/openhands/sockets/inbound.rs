@@ -6,6 +6,7 @@ use axum::extract::ws::Message;
 
 use crate::json::{Json, parse, python_repr};
 use crate::object;
+use crate::shared::Shared;
 
 use super::super::conversation::Conversation;
 use super::super::log::Frame;
@@ -25,7 +26,7 @@ pub(super) async fn handle(
     message: &Message,
     voice: Voice,
 ) -> Result<(), End> {
-    let Err((code, detail)) = take(link, conversation, message) else { return Ok(()) };
+    let Err((code, detail)) = take(&link.server, conversation, message).await else { return Ok(()) };
     match voice {
         Voice::Legacy => {
             let fields = object! { "code" => code, "detail" => detail };
@@ -39,7 +40,7 @@ pub(super) async fn handle(
     }
 }
 
-fn take(link: &Link, conversation: &Arc<Conversation>, message: &Message) -> Result<(), Complaint> {
+async fn take(server: &Arc<Shared>, conversation: &Arc<Conversation>, message: &Message) -> Result<(), Complaint> {
     let Message::Text(text) = message else {
         return Err(("KeyError", "'text'".to_owned()));
     };
@@ -72,14 +73,14 @@ fn take(link: &Link, conversation: &Arc<Conversation>, message: &Message) -> Res
         Failure::Invalid(items) => ("ValidationError", Json::Array(items).to_string()),
     };
     {
-        let mut state = conversation.lock();
+        let mut state = conversation.free().await;
         if state.deleted {
             return Err(inactive());
         }
         state.add_user_message(content_items(members.get("content"))).map_err(failed)?;
     }
     // A message on a socket always runs, and so approves what waits for confirmation.
-    run::start(&link.server, conversation).map(|_| ()).map_err(failed)
+    run::start(server, conversation).map(|_| ()).map_err(failed)
 }
 
 /// An authentication frame with nothing else in it.

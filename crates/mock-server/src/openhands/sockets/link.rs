@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::faults::{Fault, FrameFacts, Match};
 use crate::json::Json;
 use crate::object;
+use crate::restarts::{Signal, restarted};
 use crate::shared::{Shared, stopped};
 
 /// How long a client may take to answer a close.
@@ -24,11 +26,17 @@ pub(super) enum End {
     Gone,
     /// The TCP connection ends without a close frame.
     Abrupt,
+    /// Not at all: nothing is sent or read any more, and the client does not learn of it.
+    HalfOpen,
 }
 
 impl End {
     pub(super) fn close(code: u16, reason: &'static str) -> Self {
         Self::Close(code, Cow::Borrowed(reason))
+    }
+
+    fn of(code: Option<u16>, reason: &str) -> Self {
+        code.map_or(Self::Abrupt, |code| Self::Close(code, Cow::Owned(reason.to_owned())))
     }
 
     /// As the real server closes its sockets when it is terminated.
@@ -44,6 +52,8 @@ pub(super) struct Outgoing<'a> {
     pub(super) kind: &'a str,
     pub(super) tool: Option<&'a str>,
     pub(super) replayed: bool,
+    /// Whether it is for a session socket, which the server gives up more easily.
+    pub(super) session: bool,
 }
 
 #[derive(Debug)]
@@ -52,6 +62,7 @@ pub(super) struct Link {
     pub(super) id: Uuid,
     socket: WebSocket,
     label: String,
+    restarts: watch::Receiver<Signal>,
     sent: u64,
     held: Option<String>,
 }
@@ -65,12 +76,30 @@ impl Drop for Link {
 impl Link {
     pub(super) fn new(server: Arc<Shared>, id: Uuid, socket: WebSocket, label: String) -> Self {
         server.open.send_modify(|open| *open += 1);
-        Self { server, id, socket, label, sent: 0, held: None }
+        let restarts = server.restarts.watch();
+        Self { server, id, socket, label, restarts, sent: 0, held: None }
     }
 
-    /// Resolves when the server stops.
-    pub(super) fn stopping(&self) -> impl Future<Output = ()> + use<> {
-        stopped(self.server.stopping.clone())
+    /// Resolves when the server stops, to how that ends a socket.
+    pub(super) fn stopping(&self) -> impl Future<Output = End> + use<> {
+        let (stops, restarts) = (self.server.stopping.clone(), self.restarts.clone());
+        async move {
+            tokio::select! {
+                () = stopped(stops) => End::restart(),
+                signal = restarted(restarts) => match signal {
+                    Signal::Term => End::restart(),
+                    Signal::Kill => End::Abrupt,
+                },
+            }
+        }
+    }
+
+    /// Ends the socket as a fault says that is about it as a whole: before its first frame.
+    pub(super) fn dropped_at_once(&self) -> Option<End> {
+        self.server.faults.fire(Some(self.id), |fault| match fault {
+            Fault::DropSocket { after, code, reason } if after.frames == Some(0) => Some(End::of(*code, reason)),
+            _ => None,
+        })
     }
 
     fn record(&self, direction: &str, raw: &str) {
@@ -122,6 +151,14 @@ impl Link {
         let fires = |pick: fn(&Fault) -> Option<&Match>| {
             server.faults.fire(id, |fault| pick(fault).filter(|matching| matching.hits(facts)).map(|_| ())).is_some()
         };
+        if fires(|fault| if let Fault::HalfOpen { matching } = fault { Some(matching) } else { None }) {
+            return Err(End::HalfOpen);
+        }
+        if frame.session
+            && let Some(reason) = given_up(&server, id, facts)
+        {
+            return Err(End::close(1013, reason));
+        }
         if fires(|fault| if let Fault::Swallow { matching } = fault { Some(matching) } else { None }) {
             return Ok(());
         }
@@ -148,9 +185,7 @@ impl Link {
             self.put(&held).await?;
         }
         let end = server.faults.fire(id, |fault| match fault {
-            Fault::DropSocket { after, code, reason } if after.hits(facts) => {
-                Some(code.map_or(End::Abrupt, |code| End::Close(code, Cow::Owned(reason.clone()))))
-            }
+            Fault::DropSocket { after, code, reason } if after.hits(facts) => Some(End::of(*code, reason)),
             _ => None,
         });
         end.map_or(Ok(()), Err)
@@ -161,6 +196,9 @@ impl Link {
         match end {
             End::Gone => {}
             End::Abrupt => self.record_close(1006, ""),
+            End::HalfOpen => {
+                self.stopping().await;
+            }
             End::Close(code, reason) => {
                 self.record_close(code, &reason);
                 let frame = CloseFrame { code, reason: reason.as_ref().into() };
@@ -173,4 +211,13 @@ impl Link {
             }
         }
     }
+}
+
+/// Why a fault has a session socket closed in place of a frame.
+fn given_up(server: &Shared, id: Option<Uuid>, facts: FrameFacts<'_>) -> Option<&'static str> {
+    server.faults.fire(id, |fault| match fault {
+        Fault::FrameTooLarge { matching } if matching.hits(facts) => Some("frame_too_large"),
+        Fault::SlowConsumer { matching } if matching.hits(facts) => Some("slow_consumer"),
+        _ => None,
+    })
 }

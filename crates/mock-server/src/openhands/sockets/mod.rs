@@ -6,7 +6,6 @@ mod streams;
 mod voice;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
@@ -26,6 +25,7 @@ use crate::shared::Shared;
 
 use super::key::key_opens;
 use super::reply::Failure;
+use super::request::poison;
 use link::{End, Link};
 
 type Server = Extract<Arc<Shared>>;
@@ -147,7 +147,7 @@ fn admit(
 
 /// A key in the query or a header is checked before the handshake, even an empty one; none if it is wrong.
 fn key_at_handshake(server: &Shared, uri: &Uri, headers: &HeaderMap) -> Option<Key> {
-    if server.config.key.is_none() {
+    if server.key().is_none() {
         return Some(if key_opens(server, None, uri.path()) { Key::Good } else { Key::InFirstFrame });
     }
     let query = Query::read(uri.query().unwrap_or_default());
@@ -168,12 +168,14 @@ async fn converse(link: &mut Link, ask: Ask, key: Key) -> End {
     let Some(conversation) = link.server.conversations.find(link.id) else {
         return End::close(4004, "Conversation not found");
     };
-    let late = link.server.faults.fire(Some(link.id), |fault| match fault {
-        Fault::FirstFrameDelay { ms } => Some(Duration::from_millis(*ms)),
-        _ => None,
-    });
-    if let Some(late) = late {
-        tokio::time::sleep(late).await;
+    if let Some(end) = link.dropped_at_once() {
+        return end;
+    }
+    if let Some((_, time)) = poison(&link.server, &conversation) {
+        return tokio::select! {
+            () = tokio::time::sleep(time) => End::Abrupt,
+            end = link.stopping() => end,
+        };
     }
     match ask {
         Ask::Legacy(resend) => streams::legacy(link, &conversation, resend).await,
@@ -188,7 +190,7 @@ async fn authenticate(link: &mut Link) -> Result<(), End> {
     let stopping = link.stopping();
     let frame = tokio::select! {
         frame = tokio::time::timeout(limit, link.receive()) => frame,
-        () = stopping => return Err(End::restart()),
+        end = stopping => return Err(end),
     };
     match frame {
         Ok(Some(Message::Text(text))) => {

@@ -21,6 +21,19 @@ fn too_many() -> End {
     End::close(1013, "Too many connections for this conversation")
 }
 
+/// Waits as long as a fault wants the first frame to wait.
+async fn ready(link: &mut Link) -> Result<(), End> {
+    let late = link.server.faults.fire(Some(link.id), |fault| match fault {
+        Fault::FirstFrameDelay { ms } => Some(Duration::from_millis(*ms)),
+        _ => None,
+    });
+    let Some(late) = late else { return Ok(()) };
+    tokio::select! {
+        () = tokio::time::sleep(late) => Ok(()),
+        end = link.stopping() => Err(end),
+    }
+}
+
 /// The stream of bare events.
 pub(super) async fn legacy(link: &mut Link, conversation: &Arc<Conversation>, resend: Resend) -> End {
     let disorder = link.server.faults.fire(Some(link.id), |fault| match fault {
@@ -29,11 +42,17 @@ pub(super) async fn legacy(link: &mut Link, conversation: &Arc<Conversation>, re
         }
         _ => None,
     });
-    let (listener, state, history) = {
-        let mut state = conversation.lock();
-        (state.log.listen(), state.full_state_frame(), history(&state.log.known(), resend, link.server.clock))
+    // A listener from the first moment on: what it hears while the conversation is locked may be in the replay again.
+    let Some(mut listener) = conversation.lock().log.listen() else { return too_many() };
+    if let Err(end) = ready(link).await {
+        return end;
+    }
+    let (state, history) = tokio::select! {
+        state = conversation.free() => {
+            (state.full_state_frame(), history(&state.log.known(), resend, link.server.clock))
+        }
+        end = link.stopping() => return end,
     };
-    let Some(mut listener) = listener else { return too_many() };
     let started = async {
         send_legacy(link, &state, false).await?;
         let history = match disorder {
@@ -85,10 +104,14 @@ async fn live_first(
 
 /// The stream of envelopes.
 pub(super) async fn session(link: &mut Link, conversation: &Arc<Conversation>, after: Option<i64>) -> End {
-    let (listener, full_state, last, events) = {
-        let mut state = conversation.lock();
-        let events: Vec<Arc<Event>> = state.log.events().cloned().collect();
-        (state.log.listen(), state.full_state_frame(), state.log.last_index(), events)
+    if let Err(end) = ready(link).await {
+        return end;
+    }
+    let (listener, full_state, last, events) = tokio::select! {
+        mut state = conversation.free() => {
+            (state.log.listen(), state.full_state_frame(), state.log.last_seq(), state.log.numbered())
+        }
+        end = link.stopping() => return end,
     };
     let Some(listener) = listener else { return too_many() };
     let started = async {
@@ -100,10 +123,10 @@ pub(super) async fn session(link: &mut Link, conversation: &Arc<Conversation>, a
             sync.set("through_seq", last);
         }
         send_session(link, &Frame::SessionOnly(sync), false).await?;
-        for (seq, event) in events.into_iter().enumerate() {
+        for (seq, event) in events {
             let wanted = after.is_some_and(|after| i64::try_from(seq).is_ok_and(|seq| seq > after));
             if wanted {
-                send_session(link, &Frame::Durable(seq as u64, event), true).await?;
+                send_session(link, &Frame::Durable(seq, event), true).await?;
             }
         }
         send_session(link, &full_state, false).await
@@ -124,7 +147,7 @@ async fn live(
     tokio::pin!(stopping);
     loop {
         let result = tokio::select! {
-            () = &mut stopping => return End::restart(),
+            end = &mut stopping => return end,
             frame = listener.recv() => match frame {
                 Some(frame) => match voice {
                     Voice::Legacy => send_legacy(link, &frame, false).await,
@@ -133,7 +156,10 @@ async fn live(
                 None => return End::Gone,
             },
             message = link.receive() => match message {
-                Some(message) => inbound::handle(link, conversation, &message, voice).await,
+                Some(message) => tokio::select! {
+                    result = inbound::handle(link, conversation, &message, voice) => result,
+                    end = &mut stopping => return end,
+                },
                 None => return End::Gone,
             },
         };

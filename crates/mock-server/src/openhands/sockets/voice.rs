@@ -17,10 +17,11 @@ pub(super) enum Voice {
 pub(super) async fn send_legacy(link: &mut Link, frame: &Frame, replayed: bool) -> Result<(), End> {
     match frame {
         Frame::Durable(_, event) | Frame::Transient(event) | Frame::LegacyOnly(event) => {
-            let outgoing = Outgoing { text: &event.text, kind: &event.kind, tool: event.tool(), replayed };
+            let (text, tool) = (&event.text, event.tool());
+            let outgoing = Outgoing { text, kind: &event.kind, tool, replayed, session: false };
             link.send(outgoing).await
         }
-        Frame::Raw(text) => link.send(Outgoing { text, kind: "", tool: None, replayed }).await,
+        Frame::Raw(text) => link.send(Outgoing { text, kind: "", tool: None, replayed, session: false }).await,
         Frame::SessionOnly(_) => Ok(()),
     }
 }
@@ -42,7 +43,7 @@ pub(super) async fn send_session(link: &mut Link, frame: &Frame, replayed: bool)
     if text.len() > FRAME_LIMIT {
         return Err(End::close(1013, "frame_too_large"));
     }
-    link.send(Outgoing { text: &text, kind, tool, replayed }).await
+    link.send(Outgoing { text: &text, kind, tool, replayed, session: true }).await
 }
 
 fn kind_of(envelope: &Json) -> &str {
