@@ -54,7 +54,7 @@ pub(crate) struct Turn {
 }
 
 /// What takes time: until a name is released, and then so long.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Wait {
     hold: Option<String>,
     time: Duration,
@@ -63,10 +63,6 @@ pub(crate) struct Wait {
 impl Wait {
     fn read(step: &Json, hold: &str, time: &str) -> Self {
         Self { hold: step.text(hold).map(str::to_owned), time: Duration::from_millis(step.count(time).unwrap_or(0)) }
-    }
-
-    pub(crate) fn is_nothing(&self) -> bool {
-        *self == Self::default()
     }
 }
 

@@ -12,8 +12,10 @@
 //! | m-misc | m1 | the others need 50 sockets, 11 runs or megabytes |
 //! | e, g, j | see `conformance_create.rs`, `conformance_search.rs`, `conformance_arguments.rs` | |
 //! | e2-weird-tools-at-run | all | |
-//! | n-extra | n_superseded, n_late_accept, n_abort | hooks, condensation, fork, server tools: not imitated |
-//! | g2, h, h2 | | chance order, fork, restart, other time zones: not imitated |
+//! | n-extra | n_superseded, n_late_accept, n_abort, n_hook_block, n_hook_pass, n_condense, n_condense_none, n_fork, n_rest, n_interrupt_batch, n_lock | of n_rest not `/count` and `/api/agent-profiles`; of n_lock not the sockets that come late, see `lock.rs` |
+//! | h | h1, hk, hs, hw, with the restart | hi, hr: no such numbers, no socket to watch it; see `restarts.rs` |
+//! | h2 | h21, h23 | h22: see `restarts.rs` |
+//! | g2 | | chance order, other time zones: not imitated |
 //! | l-throughput | | the same frames two hundred times over |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -161,4 +163,65 @@ async fn a_late_accept_starts_a_turn() {
 #[tokio::test]
 async fn an_interrupt_aborts_the_stream() {
     play_minor("n-extra", "n_abort").await;
+}
+
+#[tokio::test]
+async fn a_hook_before_a_tool_blocks_its_call() {
+    play_minor("n-extra", "n_hook_block").await;
+}
+
+#[tokio::test]
+async fn hooks_around_tools_pass_and_one_at_the_end_sends_the_agent_back() {
+    let cut = &["SystemPromptEvent", "stats", "last_user_message_id"];
+    play("n-extra", "n_hook_pass", Play { cut, ..Play::default() }).await;
+}
+
+#[tokio::test]
+async fn a_condensation_forgets_the_middle() {
+    let bench = Bench::keyed().await;
+    bench.script("n_cond_llm", r#"[{"text": "A short summary."}]"#).await;
+    let lines = case("n-extra", "n_condense");
+    replay(&bench, &lines, Play { cut: &MINOR, loose_seq: true, ..Play::default() }).await;
+    play_minor("n-extra", "n_condense_none").await;
+}
+
+#[tokio::test]
+async fn a_fork_and_the_rest_of_the_routes() {
+    let bench = Bench::keyed().await;
+    let mut lines = case("n-extra", "n_fork");
+    lines.extend(case("n-extra", "n_rest"));
+    lines.retain(|line| {
+        let path = line.text("path").unwrap_or_default();
+        path != "/api/conversations/count" && path != "/api/agent-profiles"
+    });
+    replay(&bench, &lines, Play { cut: &MINOR, loose_seq: true, ..Play::default() }).await;
+}
+
+#[tokio::test]
+async fn tools_of_the_server_delay_the_acknowledgements_beside_them() {
+    let play_ = Play {
+        cut: &MINOR,
+        loose_seq: true,
+        tool_hold: true,
+        release_after: Some(2),
+        without: &["n_lock-late", "n_lock-late-session"],
+        ..Play::default()
+    };
+    play("n-extra", "n_lock", play_).await;
+}
+
+#[tokio::test]
+async fn an_interrupt_drops_the_calls_of_a_batch() {
+    let play_ = Play { cut: &MINOR, loose_seq: true, tool_hold: true, ..Play::default() };
+    play("n-extra", "n_interrupt_batch", play_).await;
+}
+
+#[tokio::test]
+async fn forks_and_what_a_restart_leaves() {
+    for name in ["h1", "hk", "hs", "hw"] {
+        play_minor("h-fork-restart", name).await;
+    }
+    for name in ["h21", "h23"] {
+        play_minor("h2-fork-key-kill9", name).await;
+    }
 }

@@ -106,7 +106,7 @@ pub(super) struct State {
     pub(super) runs: u64,
     /// How long the server's tools take over what was announced last.
     pub(super) work: Wait,
-    /// Whether a tool of the server runs, and so holds the conversation's lock.
+    /// Whether tools run, and so hold the conversation's lock.
     pub(super) busy: watch::Sender<bool>,
     pub(super) loading: Loading,
     pub(super) deleted: bool,
@@ -196,7 +196,7 @@ impl Conversation {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, once no tool of the server holds the conversation's lock.
+    /// The state, once no tool holds the conversation's lock.
     pub(super) async fn free(&self) -> MutexGuard<'_, State> {
         let mut busy = self.lock().busy.subscribe();
         loop {

@@ -1,4 +1,4 @@
-//! The routes about a conversation's LLM: `switch_llm`, `ask_agent`, `condense`, `secrets`.
+//! The routes about a conversation's LLM: `switch_llm`, `switch_profile`, `ask_agent`, `condense`, `secrets`.
 
 use std::sync::Arc;
 
@@ -35,6 +35,21 @@ pub(super) async fn switch_llm(
     state.log.append_state("agent", agent);
     state.touch();
     Ok(success())
+}
+
+/// There are no profiles here.
+pub(super) async fn switch_profile(
+    Extract(server): Server,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Response, Failure> {
+    let request = read_body(&body)?;
+    let mut complaints = Complaints::default();
+    complaints.text(&["profile_name".into()], &request, request.get("profile_name"));
+    complaints.done()?;
+    find(&server, &id)?;
+    let detail = format!("Profile '{}' not found", request.text("profile_name").unwrap_or_default());
+    Err(Failure::Detail(StatusCode::NOT_FOUND, detail))
 }
 
 /// A question on the side: neither it nor its answer is an event.

@@ -15,6 +15,7 @@ use crate::shared::Shared;
 
 use super::conversation::complete_policy;
 use super::defaults::{CAPABILITIES, read};
+use super::info::runtime_info;
 use super::key::need_key;
 use super::reply::{Failure, json, success};
 use super::request::{find, find_or_refuse, find_unloaded, read_body};
@@ -39,6 +40,8 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/api/conversations/{id}/fork", post(fork::fork))
         .route("/api/conversations/{id}/navigate", post(fork::navigate))
         .route("/api/conversations/{id}/switch_llm", post(llm_api::switch_llm))
+        .route("/api/conversations/{id}/switch_profile", post(llm_api::switch_profile))
+        .route("/api/conversations/{id}/runtime", get(runtime))
         .route("/api/conversations/{id}/ask_agent", post(llm_api::ask_agent))
         .route("/api/conversations/{id}/condense", post(llm_api::condense))
         .route("/api/conversations/{id}/secrets", post(llm_api::secrets))
@@ -110,6 +113,11 @@ async fn tools(Extract(server): Server) -> Response {
 async fn info(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
     let conversation = find_unloaded(&server, &id)?;
     Ok(json(StatusCode::OK, &listing::shown(&conversation)))
+}
+
+async fn runtime(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {
+    find_unloaded(&server, &id)?;
+    Ok(json(StatusCode::OK, &runtime_info()))
 }
 
 async fn remove(Extract(server): Server, Path(id): Path<String>) -> Result<Response, Failure> {

@@ -83,7 +83,11 @@ fn begin(state: &mut State, cancelled: &watch::Receiver<bool>) -> Next {
         return Next::Stop;
     }
     let actions = state.pending();
-    if actions.is_empty() { Next::Think } else { Next::Work(Batch { actions, overtaken: false }) }
+    if actions.is_empty() {
+        return Next::Think;
+    }
+    state.busy.send_replace(true);
+    Next::Work(Batch { actions, overtaken: false })
 }
 
 /// One call of the LLM, and what it leads to.
@@ -112,22 +116,14 @@ async fn think(
     state.deliver(&Delivery { turn: &call.turn, latency, item: &call.item, overtaken, supersedes })
 }
 
-/// The tools of a batch. While those of the server run, the conversation is locked.
+/// The tools of a batch, with the conversation locked all the while.
 async fn work(
     server: &Shared,
     conversation: &Conversation,
     cancelled: &mut watch::Receiver<bool>,
     batch: &Batch,
 ) -> Next {
-    let duration = {
-        let mut state = conversation.lock();
-        if *cancelled.borrow() {
-            return Next::Stop;
-        }
-        let duration = std::mem::take(&mut state.work);
-        state.busy.send_replace(!duration.is_nothing());
-        duration
-    };
+    let duration = std::mem::take(&mut conversation.lock().work);
     tokio::select! {
         () = server.scripts.wait(&duration) => {}
         _ = cancelled.wait_for(|cancelled| *cancelled) => {}

@@ -115,6 +115,7 @@ impl State {
             self.set_status(Status::Running);
             return Next::Think;
         }
+        self.busy.send_replace(true);
         Next::Work(Batch { actions: batch, overtaken: delivery.overtaken })
     }
 

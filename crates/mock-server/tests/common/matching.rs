@@ -6,8 +6,18 @@ use std::collections::HashMap;
 use pagehand_mock_server::json::{Json, Object};
 
 /// Members whose values have nothing to say.
-const NOISE: [&str; 8] =
-    ["latency", "uptime", "idle_time", "python_version", "usable_tools", "error_id", "updated_at", "base_url"];
+const NOISE: [&str; 9] = [
+    "latency",
+    "uptime",
+    "idle_time",
+    "python_version",
+    "usable_tools",
+    "error_id",
+    "updated_at",
+    "base_url",
+    // A set: in any order.
+    "forgotten_event_ids",
+];
 
 /// Pairs of recorded and mock values that stand for the same thing.
 #[derive(Default)]

@@ -14,10 +14,12 @@ pub mod replay;
 pub mod socket;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use pagehand_mock_server::json::{Json, parse};
 use pagehand_mock_server::{Config, Running, object, serve};
 pub use socket::Socket;
+use tokio::task::JoinHandle;
 
 pub const KEY: &str = "test-session-key";
 
@@ -105,6 +107,51 @@ impl Bench {
 
     pub async fn post(&self, path: &str, body: Json) -> Answer {
         self.call("POST", path, Some(body)).await
+    }
+
+    /// Sends a request and goes on once the server has it: its answer comes later.
+    pub async fn later(&self, method: &str, path: &str, body: Option<Json>) -> JoinHandle<Answer> {
+        let before = self.recorded(path).await;
+        let (url, http, key) = (self.url(path), self.http.clone(), self.key.clone());
+        let method = method.parse().unwrap();
+        let task = tokio::spawn(async move {
+            let mut request = http.request(method, url).header("content-type", "application/json");
+            if let Some(key) = key {
+                request = request.header("x-session-api-key", key);
+            }
+            let response = request.body(body.map(|body| body.to_string()).unwrap_or_default()).send().await.unwrap();
+            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            Answer { status, headers, text: response.text().await.unwrap() }
+        });
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while self.recorded(path).await == before {
+            assert!(Instant::now() < deadline, "{path} never arrived");
+        }
+        task
+    }
+
+    /// How many requests for a path the server has received.
+    async fn recorded(&self, path: &str) -> usize {
+        let record = self.get("/mock/record").await;
+        let lines = record.as_array().unwrap().iter();
+        lines.filter(|line| line.text("dir") == Some("request") && line.text("path") == Some(path)).count()
+    }
+
+    /// Runs a conversation of another script to its end, so that whatever could happen meanwhile has happened.
+    pub async fn let_others_run(&self) {
+        let id = self.conversation("others").await;
+        let socket = self.session(&id).await;
+        socket.until("full_state", 1).await;
+        self.message(&id, "go").await;
+        socket.until("full_state", 2).await;
+    }
+
+    pub async fn release(&self, name: &str) {
+        assert_eq!(self.post(&format!("/mock/release/{name}"), object! {}).await.status, 200);
+    }
+
+    pub async fn status(&self, id: &str) -> String {
+        self.get(&format!("/api/conversations/{id}")).await.text("execution_status").unwrap().to_owned()
     }
 
     pub async fn script(&self, name: &str, steps: &str) {

@@ -1,11 +1,12 @@
 //! Plays the client's side of a recorded case against the mock and compares the server's side.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use pagehand_mock_server::json::{Json, Object, parse};
 
 use super::matching::Matcher;
-use super::{Bench, KEY, Socket, name_of};
+use super::{Answer, Bench, KEY, Socket, name_of};
 
 /// How a case is played. The defaults suit a recording that is complete.
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub struct Play {
     pub loose_seq: bool,
     /// Holds the first step until the socket `.0` has `.1` frames: what the real server's slowness did.
     pub hold: Option<(&'static str, usize)>,
+    /// Holds the tools of the first step.
+    pub tool_hold: bool,
     /// Releases the script's own hold after so many REST responses.
     pub release_after: Option<usize>,
     /// Labels of sockets that are left out.
@@ -93,7 +96,11 @@ impl Player<'_> {
         if self.play.hold.is_some() {
             steps[0].set("hold", self.model.as_str());
         }
-        self.held = steps.iter().find_map(|step| step.text("hold")).unwrap_or_default().to_owned();
+        if self.play.tool_hold {
+            steps[0].set("tool_hold", self.model.as_str());
+        }
+        let holds = steps.iter().find_map(|step| step.text("hold").or_else(|| step.text("tool_hold")));
+        self.held = holds.unwrap_or_default().to_owned();
         self.bench.script(&self.model, &Json::Array(steps).to_string()).await;
     }
 
@@ -118,7 +125,8 @@ impl Player<'_> {
             let counts = |frame: &Json| name_of(frame) != "stats" && !self.play.cut.contains(&name_of(frame).as_str());
             if let Some(gap) = wire.expected.iter().find_map(|frame| frame.count("(gap)")) {
                 let all = wire.expected.len() - 1 + usize::try_from(gap).unwrap();
-                socket.until_count(&format!("{all} frames on {label}"), all, |_| true).await;
+                let shown = |frame: &Json| !self.play.cut.contains(&name_of(frame).as_str());
+                socket.until_count(&format!("{all} frames on {label}"), all, shown).await;
                 continue;
             }
             let expected = wire.expected.iter().filter(|frame| counts(frame)).count();
@@ -138,7 +146,7 @@ impl Player<'_> {
         let body = line.text("body").map(|body| self.matcher.translate(body));
         let method = line.text("method").unwrap();
         let place = format!("{} {method} {path}", self.model);
-        let got = self.bench.send(method, &path, &headers, body).await.unwrap();
+        let got = self.ask(method, &path, &headers, body, answer).await;
         assert_eq!(Some(u64::from(got.status)), answer.count("status"), "{place}: {}", got.text);
         compare_headers(answer, &got.headers, &place);
         self.compare_body(answer, &got.text, &place);
@@ -156,6 +164,27 @@ impl Player<'_> {
         }
     }
 
+    /// Asks until a log is as long as it was: the recording slept where a run had no socket to watch it.
+    async fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<String>,
+        answer: &Json,
+    ) -> Answer {
+        let cut = answer.text("cut").and_then(|cut| cut.split_once(" of "));
+        let wanted = cut.and_then(|(_, all)| all.strip_suffix(" items")).map(|all| all.parse::<usize>().unwrap());
+        let deadline = Instant::now() + Duration::from_secs(5);
+        loop {
+            let got = self.bench.send(method, path, headers, body.clone()).await.unwrap();
+            let length = || got.json().get("items").unwrap().as_array().unwrap().len();
+            if wanted.is_none_or(|wanted| length() == wanted) || Instant::now() > deadline {
+                return got;
+            }
+        }
+    }
+
     fn compare_body(&mut self, answer: &Json, got: &str, place: &str) {
         let recorded = answer.text("body").unwrap_or_default();
         let (Ok(recorded), Ok(got)) = (parse(recorded), parse(got)) else {
@@ -169,11 +198,19 @@ impl Player<'_> {
         }
         let cut = answer.text("cut").unwrap_or_default();
         if let (Some(items), true) = (recorded.get("items"), cut.contains(" items")) {
-            // The first items of a page; the whole length is in the mark.
+            // Some items of a page; the whole length is in the mark.
             let all = got.get("items").unwrap().as_array().unwrap();
-            let shown = items.as_array().unwrap();
+            let shown = items.as_array().unwrap().len();
             assert!(cut.contains(&format!("of {} items", all.len())), "{place}: {cut}, but {}", all.len());
-            return self.matcher.same(items, &Json::Array(all[..shown.len()].to_vec()), place);
+            if cut.starts_with("the first ") {
+                return self.matcher.same(items, &Json::Array(all[..shown].to_vec()), place);
+            }
+            let quiet = |item: &&Json| !self.play.cut.contains(&name_of(item).as_str());
+            let loud: Vec<Json> = all.iter().filter(quiet).cloned().collect();
+            return self.matcher.same(items, &Json::Array(loud[loud.len() - shown..].to_vec()), place);
+        }
+        if cut.starts_with("items reduced") {
+            return self.matcher.same(&recorded, &reduced(&recorded, &got), place);
         }
         for (key, value) in recorded.as_object().into_iter().flat_map(Object::iter) {
             if !(self.play.lagging_status && key == "execution_status") {
@@ -231,6 +268,10 @@ impl Player<'_> {
         if code == 1000 {
             socket.close().await;
         } else {
+            if code == 1012 {
+                let order = pagehand_mock_server::object! { "signal" => "term" };
+                assert_eq!(self.bench.post("/mock/restart", order).await.status, 200);
+            }
             let reason = line.text("reason").unwrap().to_owned();
             assert_eq!(socket.ended().await, Some((u16::try_from(code).unwrap(), reason)), "{label}");
         }
@@ -280,6 +321,8 @@ impl Player<'_> {
     /// Compares what comes before and after a gap in the recording.
     fn compare_around(&mut self, at: usize, expected: &[Json], got: &[Json], label: &str) {
         let gap = usize::try_from(expected[at].count("(gap)").unwrap()).unwrap();
+        let cut = self.play.cut;
+        let got: Vec<Json> = got.iter().filter(|frame| !cut.contains(&name_of(frame).as_str())).cloned().collect();
         assert_eq!(expected.len() - 1 + gap, got.len(), "{} {label}: number of frames", self.model);
         // Statistics come anywhere in the recording.
         let loud = |frame: &&Json| name_of(frame) != "stats";
@@ -305,6 +348,21 @@ impl Player<'_> {
             }
         }
         self.matcher.same(&recorded, &mock, place);
+    }
+}
+
+/// The mock's value with only those members of its items that the recording has.
+fn reduced(recorded: &Json, got: &Json) -> Json {
+    match (recorded, got) {
+        (Json::Array(recorded), Json::Array(got)) => {
+            let pairs = recorded.iter().zip(got).map(|(recorded, got)| reduced(recorded, got));
+            Json::Array(pairs.chain(got.iter().skip(recorded.len()).cloned()).collect())
+        }
+        (Json::Object(recorded), Json::Object(got)) => {
+            let kept = recorded.iter().filter_map(|(key, value)| Some((key.to_owned(), reduced(value, got.get(key)?))));
+            Json::Object(kept.collect())
+        }
+        (_, got) => got.clone(),
     }
 }
 
