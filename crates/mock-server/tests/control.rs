@@ -338,3 +338,52 @@ async fn titles_and_tags_can_be_changed() {
         assert_eq!(bench.call("PATCH", &path, parse(bad).ok()).await.status, 422, "{bad}");
     }
 }
+
+#[tokio::test]
+async fn a_filled_conversation_looks_like_one_that_ran() {
+    let bench = Bench::start().await;
+    let id = bench.conversation("s").await;
+    let started = std::time::Instant::now();
+    let order = object! { "events" => 10_000u64 };
+    let answer = bench.post(&format!("/mock/fill/{id}"), order).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let length = answer.json().count("events").unwrap();
+    assert!((10_000..10_010).contains(&length), "{length}");
+    assert!(started.elapsed() < std::time::Duration::from_secs(30));
+
+    let socket = bench.session(&id).await;
+    let frames = socket.until("full_state", 1).await;
+    let of = |kind: &str| -> Vec<&Json> {
+        let events = frames.iter().filter_map(|frame| frame.get("event"));
+        events.filter(|event| event.text("kind") == Some(kind)).collect()
+    };
+    let (actions, acks, messages) = (of("ActionEvent"), of("ObservationEvent"), of("MessageEvent"));
+    assert!(actions.len() > 2_500 && messages.len() > 250, "{} {}", actions.len(), messages.len());
+    assert_eq!(actions.len(), acks.len());
+    for (action, ack) in actions.iter().zip(&acks) {
+        assert_eq!(action.get("id"), ack.get("action_id"));
+        assert_eq!(action.get("action").unwrap().text("kind"), Some("ClientAction_show_toast"));
+        assert_eq!(ack.get("observation").unwrap().text("kind"), Some("ClientToolObservation"));
+    }
+    let size = |events: &[&Json]| events[events.len() / 2].to_string().len();
+    assert!((560..760).contains(&size(&actions)), "{}", size(&actions));
+    assert!((400..560).contains(&size(&acks)), "{}", size(&acks));
+    assert_eq!(frames[0].count("through_seq"), Some(length - 1));
+
+    // It can go on.
+    bench.script("s", r#"[{"finish": "ok"}]"#).await;
+    bench.message(&id, "go").await;
+    socket.until("full_state", 2).await;
+    assert_eq!(bench.get(&format!("/api/conversations/{id}")).await.text("execution_status"), Some("finished"));
+}
+
+#[tokio::test]
+async fn a_conversation_without_client_tools_cannot_be_filled() {
+    let bench = Bench::start().await;
+    let id = bench.conversation_with("s", r#"{"client_tools": []}"#).await;
+    let path = format!("/mock/fill/{id}");
+    assert_eq!(bench.post(&path, object! { "events" => 10u64 }).await.status, 400);
+    assert_eq!(bench.post(&path, object! {}).await.status, 400);
+    let nobody = "/mock/fill/00000000-0000-4000-8000-000000000000";
+    assert_eq!(bench.post(nobody, object! { "events" => 10u64 }).await.status, 404);
+}

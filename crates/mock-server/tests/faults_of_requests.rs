@@ -101,3 +101,19 @@ async fn unreadable_faults_are_refused() {
         assert_eq!(bench.send("PUT", "/mock/faults", &[], Some(faults.to_owned())).await.unwrap().status, 400);
     }
 }
+
+#[tokio::test]
+async fn run_limit_refuses_runs_but_keeps_messages() {
+    let bench = Bench::start().await;
+    let id = bench.conversation("s").await;
+    let path = format!("/api/conversations/{id}");
+    bench.faults(&format!(r#"[{{"fault": "run_limit", "conversation": "{id}", "times": 2}}]"#)).await;
+    let refused = bench.post(&format!("{path}/events"), message("kept", true)).await;
+    assert_eq!(refused.status, 429);
+    assert_eq!(refused.text, r#"{"detail":"Conversation run limit reached. Retry the request later."}"#);
+    assert_eq!(bench.events(&id).await.len(), 3);
+    assert_eq!(bench.call("POST", &format!("{path}/run"), None).await.status, 429);
+    let socket = bench.session(&id).await;
+    assert_eq!(bench.call("POST", &format!("{path}/run"), None).await.status, 200);
+    socket.until("finished", 1).await;
+}

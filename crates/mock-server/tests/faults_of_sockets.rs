@@ -234,3 +234,178 @@ async fn a_silent_socket_is_closed_with_4001_in_time() {
         assert_eq!(socket.ended().await, Some((4001, "Authentication failed".to_owned())));
     }
 }
+
+#[tokio::test]
+async fn a_socket_can_be_closed_before_its_first_frame() {
+    let bench = bench().await;
+    let id = bench.conversation("s").await;
+    for (code, reason) in [(1011, "subscribe_failed"), (1008, "no such runtime"), (4004, "Conversation not found")] {
+        bench
+            .faults(&format!(
+                r#"[{{"fault": "drop_socket", "after": {{"frames": 0}}, "code": {code}, "reason": "{reason}"}}]"#
+            ))
+            .await;
+        let socket = bench.session(&id).await;
+        assert_eq!(socket.ended().await, Some((code, reason.to_owned())));
+        assert!(socket.raw().is_empty());
+        bench.legacy(&id).await.until("full_state", 1).await;
+    }
+}
+
+#[tokio::test]
+async fn a_first_frame_may_be_a_minute_late_while_others_go_on() {
+    let bench = bench().await;
+    let id = bench.conversation("s").await;
+    bench.faults(r#"[{"fault": "first_frame_delay", "ms": 60000, "times": 2}]"#).await;
+    let (late, later) = (bench.session(&id).await, bench.legacy(&id).await);
+    while bench.fired().await != [2] {}
+    let prompt = bench.session(&id).await;
+    prompt.until("full_state", 1).await;
+    bench.message(&id, "go").await;
+    prompt.until("full_state", 2).await;
+    assert!(late.raw().is_empty() && later.raw().is_empty());
+    // A minute does not keep the server from stopping.
+    bench.running.stop().await;
+    assert_eq!(late.ended().await.unwrap().0, 1012);
+    assert_eq!(later.ended().await.unwrap().0, 1012);
+}
+
+#[tokio::test]
+async fn what_happens_before_a_late_first_frame_comes_after_it() {
+    let bench = bench().await;
+    let id = bench.conversation("s").await;
+    bench.faults(r#"[{"fault": "first_frame_delay", "ms": 400}]"#).await;
+    let late = bench.legacy(&id).await;
+    while bench.fired().await != [1] {}
+    bench.message(&id, "go").await;
+    let frames = late.until("finished", 1).await;
+    assert_eq!(name_of(&frames[0]), "full_state");
+    assert_eq!(count(&frames, "ActionEvent"), 2);
+}
+
+#[tokio::test]
+async fn frame_too_large_and_slow_consumer_close_session_sockets_in_place_of_a_frame() {
+    let bench = bench().await;
+    for reason in ["frame_too_large", "slow_consumer"] {
+        bench.script("s", TOAST).await;
+        let id = bench.conversation("s").await;
+        let (legacy, session) = (bench.legacy(&id).await, bench.session(&id).await);
+        session.until("full_state", 1).await;
+        bench
+            .faults(&format!(
+                r#"[{{"fault": "{reason}", "match": {{"kind": "ActionEvent", "replay": true}}, "times": 0}}]"#
+            ))
+            .await;
+        bench.message(&id, "go").await;
+        assert_eq!(session.ended().await, Some((1013, reason.to_owned())));
+        assert_eq!(count(&session.frames(), "ActionEvent"), 0);
+        legacy.until("finished", 1).await;
+        // Every socket that comes to this event fails the same way; one that starts behind it does not.
+        assert_eq!(bench.session(&id).await.ended().await, Some((1013, reason.to_owned())));
+        let past = bench.socket(&format!("/sockets/session/{id}?after_seq=1000")).await;
+        past.until("full_state", 1).await;
+        bench.faults("[]").await;
+    }
+}
+
+#[tokio::test]
+async fn a_half_open_socket_stays_open_and_hears_nothing_more() {
+    let bench = bench().await;
+    let id = bench.conversation("s").await;
+    let first = bench.session(&id).await;
+    first.until("full_state", 1).await;
+    bench.faults(r#"[{"fault": "half_open", "match": {"kind": "ActionEvent"}}]"#).await;
+    bench.message(&id, "go").await;
+    while bench.fired().await != [1] {}
+    let second = bench.session(&id).await;
+    second.until("finished", 1).await;
+    assert_eq!(count(&bench.events(&id).await, "ObservationEvent"), 2);
+    assert_eq!(count(&first.frames(), "ActionEvent"), 0);
+    // What it says is lost, and nobody objects.
+    first.send("not even JSON").await;
+    bench.message(&id, "more").await;
+    second.until("finished", 2).await;
+    assert_eq!(count(&first.frames(), "MessageEvent"), 1);
+    assert_eq!(count(&first.frames(), "error"), 0);
+    bench.running.stop().await;
+    assert_eq!(first.ended().await, None);
+    assert_eq!(second.ended().await.unwrap().0, 1012);
+}
+
+#[tokio::test]
+async fn a_poisoned_conversation_answers_only_for_itself_and_drops_its_sockets() {
+    let bench = bench().await;
+    let id = bench.conversation("s").await;
+    let fault = format!(r#"[{{"fault": "poisoned", "conversation": "{id}", "times": 0, "ms": 50}}]"#);
+    bench.faults(&fault).await;
+    let path = format!("/api/conversations/{id}");
+    assert_eq!(bench.call("GET", &path, None).await.status, 200);
+    let requests = [
+        ("GET", "/events/search"),
+        ("GET", "/events/count"),
+        ("POST", "/run"),
+        ("POST", "/fork"),
+        ("POST", "/pause"),
+        ("DELETE", ""),
+    ];
+    for (method, below) in requests {
+        let origin = [("origin", "http://localhost:5173")];
+        let answer = bench.send(method, &format!("{path}{below}"), &origin, None).await.unwrap();
+        assert_eq!(answer.status, 500, "{method} {below}");
+        assert!(answer.headers.get("access-control-allow-origin").is_none());
+    }
+    let message = common::message("x", true);
+    assert_eq!(bench.post(&format!("{path}/events"), message).await.status, 500);
+    let title = pagehand_mock_server::object! { "title" => "t" };
+    assert_eq!(bench.call("PATCH", &path, Some(title)).await.status, 500);
+    for kind in ["events", "session"] {
+        let socket = bench.socket(&format!("/sockets/{kind}/{id}")).await;
+        assert_eq!(socket.ended().await, None);
+        assert!(socket.raw().is_empty());
+    }
+    bench.let_others_run().await;
+}
+
+#[tokio::test]
+async fn seq_gap_leaves_a_number_out_for_good() {
+    let bench = bench().await;
+    let id = bench.conversation("s").await;
+    let live = bench.session(&id).await;
+    live.until("full_state", 1).await;
+    bench.faults(r#"[{"fault": "seq_gap", "match": {"kind": "ActionEvent"}}]"#).await;
+    bench.message(&id, "go").await;
+    let seqs = |frames: &[Json]| frames.iter().filter_map(|frame| frame.count("seq")).collect::<Vec<_>>();
+    let frames = live.until("finished", 1).await;
+    let action = frames[position(&frames, "ActionEvent")].count("seq").unwrap();
+    let before = frames[position(&frames, "ActionEvent") - 1].count("seq").unwrap();
+    assert_eq!(action, before + 2);
+    let replay = bench.session(&id).await.until("full_state", 1).await;
+    assert_eq!(seqs(&replay), seqs(&frames));
+    assert_eq!(replay[0].count("through_seq"), seqs(&frames).last().copied());
+    let rest = bench.socket(&format!("/sockets/session/{id}?after_seq={}", action - 1)).await;
+    assert_eq!(rest.until("full_state", 1).await[1].count("seq"), Some(action));
+}
+
+#[tokio::test]
+async fn a_rewound_log_ends_before_the_cursor_of_a_client() {
+    let bench = bench().await;
+    let id = bench.conversation("s").await;
+    let live = bench.session(&id).await;
+    live.until("full_state", 1).await;
+    bench.message(&id, "go").await;
+    live.until("full_state", 2).await;
+    let last = live.frames().iter().filter_map(|frame| frame.count("seq")).max().unwrap();
+    let two = pagehand_mock_server::object! { "events" => 2u64 };
+    assert_eq!(bench.post(&format!("/mock/rewind/{id}"), two).await.json().count("events"), Some(2));
+    let again = bench.socket(&format!("/sockets/session/{id}?after_seq={last}")).await;
+    let frames = again.until("full_state", 1).await;
+    assert_eq!((frames[0].count("from_seq"), frames[0].count("through_seq")), (Some(last), Some(1)));
+    assert_eq!(names(&bench.events(&id).await), ["SystemPromptEvent", "MessageEvent"]);
+    // The log goes on from there.
+    bench.message(&id, "on").await;
+    let frames = again.until("MessageEvent", 1).await;
+    let message = frames.last().unwrap();
+    assert_eq!(message.count("seq"), Some(3));
+    let parent = bench.events(&id).await[1].text("id").unwrap().to_owned();
+    assert_eq!(message.get("event").unwrap().text("parent_id"), Some(parent.as_str()));
+}

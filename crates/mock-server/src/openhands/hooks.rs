@@ -111,7 +111,7 @@ impl State {
                 "message_id" => Json::Null,
                 "hook_input" => occasion.input.clone(),
             };
-            self.log.append_hook(fields, occasion.name == "Stop");
+            self.log.append_hook(fields);
             if blocks && reason.is_none() {
                 reason = Some(stderr.to_owned());
             }

@@ -39,10 +39,14 @@ struct Entry {
     event: Arc<Event>,
     /// When REST may know the event.
     known_from: Instant,
-    /// What the next event hung on before this one, and after it.
+    /// What this event hangs on, and what the next one did after it.
     before: Option<String>,
     after: Option<String>,
 }
+
+/// The event that another one hangs on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head(Option<String>);
 
 /// Events in order, and the sockets that get them.
 #[derive(Debug)]
@@ -75,6 +79,11 @@ impl Log {
     /// The id of the event that the next one hangs on.
     pub(super) fn leaf(&self) -> Option<&str> {
         self.leaf.as_deref().filter(|leaf| *leaf != ROOT)
+    }
+
+    /// What the next event hangs on, for one that is put together before others come in between.
+    pub(super) fn head(&self) -> Head {
+        Head(self.leaf.clone())
     }
 
     /// Whether a navigation went to before all events.
@@ -164,15 +173,23 @@ impl Log {
     /// The same with a given id.
     pub(super) fn append_as(&mut self, id: &str, source: &str, kind: &str, fields: Json) -> Arc<Event> {
         let event = assemble(id, &self.clock.naive_now(), source, self.leaf.as_deref(), fields, kind);
-        self.put(event, true)
+        self.put(event, true, self.head())
     }
 
     /// Persists and publishes an `ActionEvent`, whose action may look otherwise in `GET events/{id}`.
-    pub(super) fn append_action(&mut self, id: &str, fields: Json, single: Option<Json>) -> Arc<Event> {
-        let parent = self.leaf.as_deref();
+    pub(super) fn append_action(&mut self, id: &str, head: Head, fields: Json, single: Option<Json>) -> Arc<Event> {
+        let parent = head.0.as_deref();
         let mut event = assemble(id, &self.clock.naive_now(), "agent", parent, fields, "ActionEvent");
         event.full.set("action", single);
-        self.put(event, true)
+        self.put(event, true, head)
+    }
+
+    /// Persists and publishes an `ObservationEvent`.
+    pub(super) fn append_observation(&mut self, head: Head, fields: Json) {
+        let id = Uuid::new_v4().to_string();
+        let parent = head.0.as_deref();
+        let event = assemble(&id, &self.clock.naive_now(), "environment", parent, fields, "ObservationEvent");
+        self.put(event, true, head);
     }
 
     /// Persists and publishes a change of one field of the state: it hangs on the leaf, but is none.
@@ -181,22 +198,22 @@ impl Log {
         let fields = crate::object! { "key" => key, "value" => value };
         let kind = "ConversationStateUpdateEvent";
         let event = assemble(&id, &self.clock.naive_now(), "environment", self.leaf.as_deref(), fields, kind);
-        self.put(event, false);
+        self.put(event, false, self.head());
     }
 
     /// Persists and publishes what a hook did. It has no parent, but the next event may hang on it.
-    pub(super) fn append_hook(&mut self, fields: Json, becomes_leaf: bool) {
+    pub(super) fn append_hook(&mut self, fields: Json) {
         let id = Uuid::new_v4().to_string();
         let event = assemble(&id, &self.clock.naive_now(), "hook", None, fields, "HookExecutionEvent");
-        self.put(event, becomes_leaf);
+        self.put(event, true, self.head());
     }
 
     /// Persists and publishes an event as it is.
     pub(super) fn persist(&mut self, event: Event) {
-        self.put(event, false);
+        self.put(event, false, self.head());
     }
 
-    fn put(&mut self, event: Event, becomes_leaf: bool) -> Arc<Event> {
+    fn put(&mut self, event: Event, becomes_leaf: bool, head: Head) -> Arc<Event> {
         let facts = FrameFacts { kind: &event.kind, tool: event.tool(), replayed: false, frames: 0 };
         let id = Some(self.conversation);
         let lag = self.faults.fire(id, |fault| match fault {
@@ -207,7 +224,6 @@ impl Log {
         if self.faults.fire(id, gap).is_some() {
             self.next_seq += 1;
         }
-        let before = self.leaf.clone();
         if becomes_leaf {
             self.leaf = Some(event.id.clone());
         }
@@ -217,7 +233,7 @@ impl Log {
             seq,
             event: Arc::clone(&event),
             known_from: Instant::now() + lag.unwrap_or_default(),
-            before,
+            before: head.0,
             after: self.leaf.clone(),
         });
         self.publish(&Frame::Durable(seq, Arc::clone(&event)));

@@ -154,11 +154,12 @@ impl State {
             "critic_result" => Json::Null,
             "summary" => checked.as_ref().ok().map(|valid| valid.summary.clone()),
         };
+        let head = self.log.head();
         if let Ok(valid) = &checked {
             self.before_tool(&name, id, &valid.action);
         }
         let single = checked.as_ref().ok().map(|valid| valid.single_action.clone());
-        let event = self.log.append_action(id, fields, single);
+        let event = self.log.append_action(id, head, fields, single);
         match checked {
             Ok(_) => Some(event),
             Err(invalid) => {
@@ -244,6 +245,7 @@ impl State {
                 self.reject(action, &reason, "hook");
                 continue;
             }
+            let head = self.log.head();
             let observation = observe(&tool, action);
             let input = action.full.get("action").cloned().unwrap_or_default();
             self.after_tool(&name, &action.id, input, &observation);
@@ -254,7 +256,7 @@ impl State {
                 "action_id" => &action.id,
                 "extended_content" => Vec::new(),
             };
-            self.log.append("environment", "ObservationEvent", fields);
+            self.log.append_observation(head, fields);
             if tool.action == "FinishAction" {
                 return self.finish(batch.overtaken);
             }
