@@ -59,8 +59,8 @@ pub(crate) async fn layer(State(server): State<Arc<Shared>>, request: Request<Bo
     let response = match fate(&server, &method, &path) {
         Fate::Pass => tokio::select! {
             biased;
-            response = next.run(request) => response,
             _ = restarted(restarts) => return hang_up(cutter),
+            response = next.run(request) => response,
         },
         Fate::Answer(status, body) => answer(status, body, origin.as_ref()),
         Fate::HangUp { handled } => {

@@ -186,6 +186,7 @@ async fn old_releases_have_no_session_socket_and_lose_messages_during_the_last_c
     socket.until("full_state", 1).await;
     bench.message(&id, "go").await;
     socket.until("running", 1).await;
+    bench.asked("s", 1).await;
     bench.message(&id, "too late").await;
     bench.post("/mock/release/old", Json::Null).await;
     socket.until("full_state", 2).await;
@@ -205,6 +206,7 @@ async fn new_releases_continue_for_a_message_during_the_last_call() {
     socket.until("full_state", 1).await;
     bench.message(&id, "go").await;
     socket.until("running", 1).await;
+    bench.asked("s", 1).await;
     bench.message(&id, "in time").await;
     bench.post("/mock/release/new", Json::Null).await;
     let frames = socket.until("full_state", 2).await;
@@ -343,13 +345,11 @@ async fn titles_and_tags_can_be_changed() {
 async fn a_filled_conversation_looks_like_one_that_ran() {
     let bench = Bench::start().await;
     let id = bench.conversation("s").await;
-    let started = std::time::Instant::now();
     let order = object! { "events" => 10_000u64 };
     let answer = bench.post(&format!("/mock/fill/{id}"), order).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     let length = answer.json().count("events").unwrap();
     assert!((10_000..10_010).contains(&length), "{length}");
-    assert!(started.elapsed() < std::time::Duration::from_secs(30));
 
     let socket = bench.session(&id).await;
     let frames = socket.until("full_state", 1).await;

@@ -258,7 +258,7 @@ async fn a_first_frame_may_be_a_minute_late_while_others_go_on() {
     let id = bench.conversation("s").await;
     bench.faults(r#"[{"fault": "first_frame_delay", "ms": 60000, "times": 2}]"#).await;
     let (late, later) = (bench.session(&id).await, bench.legacy(&id).await);
-    while bench.fired().await != [2] {}
+    bench.until_fired(2).await;
     let prompt = bench.session(&id).await;
     prompt.until("full_state", 1).await;
     bench.message(&id, "go").await;
@@ -276,7 +276,7 @@ async fn what_happens_before_a_late_first_frame_comes_after_it() {
     let id = bench.conversation("s").await;
     bench.faults(r#"[{"fault": "first_frame_delay", "ms": 400}]"#).await;
     let late = bench.legacy(&id).await;
-    while bench.fired().await != [1] {}
+    bench.until_fired(1).await;
     bench.message(&id, "go").await;
     let frames = late.until("finished", 1).await;
     assert_eq!(name_of(&frames[0]), "full_state");
@@ -316,10 +316,11 @@ async fn a_half_open_socket_stays_open_and_hears_nothing_more() {
     first.until("full_state", 1).await;
     bench.faults(r#"[{"fault": "half_open", "match": {"kind": "ActionEvent"}}]"#).await;
     bench.message(&id, "go").await;
-    while bench.fired().await != [1] {}
+    bench.until_fired(1).await;
     let second = bench.session(&id).await;
     second.until("finished", 1).await;
     assert_eq!(count(&bench.events(&id).await, "ObservationEvent"), 2);
+    first.until("MessageEvent", 1).await;
     assert_eq!(count(&first.frames(), "ActionEvent"), 0);
     // What it says is lost, and nobody objects.
     first.send("not even JSON").await;
@@ -404,7 +405,7 @@ async fn a_rewound_log_ends_before_the_cursor_of_a_client() {
     // The log goes on from there.
     bench.message(&id, "on").await;
     let frames = again.until("MessageEvent", 1).await;
-    let message = frames.last().unwrap();
+    let message = &frames[position(&frames, "MessageEvent")];
     assert_eq!(message.count("seq"), Some(3));
     let parent = bench.events(&id).await[1].text("id").unwrap().to_owned();
     assert_eq!(message.get("event").unwrap().text("parent_id"), Some(parent.as_str()));

@@ -66,8 +66,9 @@ async fn messages_pauses_and_policies_hang_until_the_tool_ends() {
     assert!(!names(&bench.events(&id).await).contains(&"confirmation_policy".to_owned()));
     bench.release("tool").await;
     for post in posts {
-        assert_eq!(post.await.unwrap().status, 200);
+        assert_eq!(post.await.unwrap().unwrap().status, 200);
     }
+    socket.until("MessageEvent", 2).await;
     let log = names(&socket.until("confirmation_policy", 1).await);
     let at = |name: &str| log.iter().rposition(|found| found == name).unwrap();
     let first_ack = log.iter().position(|found| found == "ObservationEvent").unwrap();
@@ -95,7 +96,7 @@ async fn a_run_is_refused_at_once_by_new_servers_and_late_by_old_ones() {
     bench.let_others_run().await;
     assert!(!run.is_finished());
     bench.release("tool").await;
-    assert!([200, 409].contains(&run.await.unwrap().status));
+    assert!([200, 409].contains(&run.await.unwrap().unwrap().status));
 }
 
 #[tokio::test]

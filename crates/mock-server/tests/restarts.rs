@@ -24,7 +24,7 @@ async fn thinking(bench: &Bench) -> (String, Socket) {
     let socket = bench.session(&id).await;
     socket.until("full_state", 1).await;
     bench.message(&id, "go").await;
-    socket.until("running", 1).await;
+    bench.asked("s", 1).await;
     (id, socket)
 }
 
@@ -137,7 +137,7 @@ async fn requests_that_hang_end_with_the_process_and_have_no_effect() {
     let events = format!("/api/conversations/{id}/events");
     let hanging = bench.later("POST", &events, Some(common::message("lost", true))).await;
     restart(&bench, object! { "signal" => "kill" }).await;
-    assert!(hanging.await.unwrap_err().is_panic(), "it has an answer");
+    assert!(hanging.await.unwrap().is_err());
     let log = bench.events(&id).await;
     assert_eq!(log.iter().filter(|event| name_of(event) == "MessageEvent").count(), 1);
 }
@@ -145,13 +145,12 @@ async fn requests_that_hang_end_with_the_process_and_have_no_effect() {
 #[tokio::test]
 async fn nobody_is_let_in_while_the_server_is_down() {
     let bench = Bench::start().await;
-    restart(&bench, object! { "signal" => "kill", "down_ms" => 400u64 }).await;
+    restart(&bench, object! { "signal" => "kill", "down_ms" => 1500u64 }).await;
     let started = Instant::now();
     assert!(bench.send("GET", "/server_info", &[], None).await.is_err());
     while bench.send("GET", "/server_info", &[], None).await.is_err() {
         assert!(started.elapsed() < Duration::from_secs(5), "never back");
     }
-    assert!(started.elapsed() >= Duration::from_millis(300));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Bench, create_body, message, name_of, names};
+use common::{Bench, create_body, last_event, message, name_of, names};
 use pagehand_mock_server::json::{Json, parse};
 use pagehand_mock_server::{Config, object};
 
@@ -80,7 +80,7 @@ async fn a_fork_at_an_action_acknowledges_it_again_with_another_id() {
     socket.until("full_state", 1).await;
     bench.call("POST", &format!("/api/conversations/{fork}/run"), None).await;
     let frames = socket.until("ObservationEvent", 1).await;
-    let ack = frames.last().unwrap().get("event").unwrap();
+    let ack = frames.iter().find(|frame| name_of(frame) == "ObservationEvent").unwrap().get("event").unwrap();
     assert_eq!(ack.text("action_id"), Some(action.as_str()));
     assert!(!ids(&source).contains(&ack.text("id").unwrap().to_owned()));
     let unknown = bench.post(&path, object! { "from_event_id" => "nope" }).await;
@@ -97,7 +97,7 @@ async fn a_fork_loses_the_key_of_its_llm_until_it_gets_another() {
     socket.until("full_state", 1).await;
     bench.message(fork, "go").await;
     let frames = socket.until("ConversationErrorEvent", 1).await;
-    let error = frames.last().unwrap().get("event").unwrap();
+    let error = last_event(&frames, "ConversationErrorEvent");
     assert_eq!(error.text("code"), Some("LLMServiceUnavailableError"));
     assert!(error.text("detail").unwrap().contains("Missing credentials"));
     socket.until("full_state", 2).await;
@@ -264,8 +264,9 @@ async fn condensing_forgets_whole_calls_in_the_middle() {
     assert_eq!(bench.call("POST", &format!("/api/conversations/{id}/condense"), None).await.status, 200);
     let frames = socket.until("Condensation", 1).await;
     let order = names(&frames);
-    assert_eq!(order[order.len() - 2..], ["CondensationRequest", "Condensation"]);
-    let condensation = frames.last().unwrap().get("event").unwrap();
+    let at = order.iter().position(|name| name == "CondensationRequest").unwrap();
+    assert_eq!(order[at + 1], "Condensation");
+    let condensation = last_event(&frames, "Condensation");
     assert_eq!(condensation.text("summary"), Some("a summary"));
     let forgotten = condensation.get("forgotten_event_ids").unwrap().as_array().unwrap();
     let log = bench.events(&id).await;
@@ -327,7 +328,7 @@ async fn sockets_of_a_deleted_conversation_stay_open_and_silent() {
     }
     legacy.until("ServerErrorEvent", 1).await;
     let frames = session.until("error", 1).await;
-    assert_eq!(frames.last().unwrap().text("detail"), Some("inactive_service"));
+    assert_eq!(last_event(&frames, "error").text("detail"), Some("inactive_service"));
     assert_eq!(bench.session(&id).await.ended().await.unwrap().0, 4004);
     assert_eq!(bench.call("GET", &format!("/api/conversations/{id}"), None).await.status, 404);
 }

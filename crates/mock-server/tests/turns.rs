@@ -87,7 +87,7 @@ async fn a_pause_during_the_llm_call_lets_its_call_through_afterwards() {
     let held = CALL.replacen('{', r#"{"hold": "llm", "#, 1);
     let (id, socket) = open(&bench, &format!(r#"[{held}, {{"finish": "ok"}}]"#), "{}").await;
     bench.message(&id, "go").await;
-    socket.until("running", 1).await;
+    bench.asked("s", 1).await;
     assert_eq!(post(&bench, &id, "pause").await, 200);
     socket.until("PauseEvent", 1).await;
     assert_eq!(post(&bench, &id, "run").await, 409);
@@ -105,7 +105,7 @@ async fn a_pause_during_the_last_call_ends_finished() {
     let bench = Bench::start().await;
     let (id, socket) = open(&bench, r#"[{"hold": "llm", "finish": "ok"}]"#, "{}").await;
     bench.message(&id, "go").await;
-    socket.until("running", 1).await;
+    bench.asked("s", 1).await;
     post(&bench, &id, "pause").await;
     bench.release("llm").await;
     socket.until("full_state", 3).await;
@@ -138,16 +138,16 @@ async fn old_servers_lose_a_message_during_the_last_call_and_keep_one_before() {
     let steps = format!(r#"[{}, {{"hold": "last", "finish": "ok"}}]"#, CALL.replacen('{', r#"{"hold": "first", "#, 1));
     let (id, socket) = open(&bench, &steps, "{}").await;
     bench.message(&id, "go").await;
-    socket.until("running", 1).await;
+    bench.asked("s", 1).await;
     bench.message(&id, "in time").await;
     bench.release("first").await;
-    socket.until("ObservationEvent", 1).await;
+    bench.asked("s", 2).await;
     bench.message(&id, "too late").await;
     bench.release("last").await;
     let frames = socket.until("full_state", 2).await;
     assert_eq!(found(&frames, "MessageEvent").len(), 3);
     let script = bench.get("/mock/scripts/s").await;
-    let requests = script.get("requests").unwrap().as_array().unwrap().clone();
+    let requests = script.get("requests").unwrap().as_array().unwrap();
     assert_eq!(requests.len(), 2);
     assert!(requests[1].to_string().contains("in time") && !requests[1].to_string().contains("too late"));
     // A run on `finished` does nothing but say so.
@@ -181,7 +181,7 @@ async fn a_message_during_the_llm_call_supersedes_pending_calls_from_1_58_on() {
         let bench = version(release).await;
         let (id, socket) = open(&bench, &steps, confirm).await;
         bench.message(&id, "go").await;
-        socket.until("running", 1).await;
+        bench.asked("s", 1).await;
         bench.message(&id, "wait, no").await;
         bench.release("llm").await;
         let frames = socket.until("full_state", 2).await;

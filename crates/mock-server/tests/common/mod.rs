@@ -110,7 +110,7 @@ impl Bench {
     }
 
     /// Sends a request and goes on once the server has it: its answer comes later.
-    pub async fn later(&self, method: &str, path: &str, body: Option<Json>) -> JoinHandle<Answer> {
+    pub async fn later(&self, method: &str, path: &str, body: Option<Json>) -> JoinHandle<reqwest::Result<Answer>> {
         let before = self.recorded(path).await;
         let (url, http, key) = (self.url(path), self.http.clone(), self.key.clone());
         let method = method.parse().unwrap();
@@ -119,15 +119,32 @@ impl Bench {
             if let Some(key) = key {
                 request = request.header("x-session-api-key", key);
             }
-            let response = request.body(body.map(|body| body.to_string()).unwrap_or_default()).send().await.unwrap();
+            let response = request.body(body.map(|body| body.to_string()).unwrap_or_default()).send().await?;
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
-            Answer { status, headers, text: response.text().await.unwrap() }
+            Ok(Answer { status, headers, text: response.text().await? })
         });
         let deadline = Instant::now() + Duration::from_secs(5);
         while self.recorded(path).await == before {
             assert!(Instant::now() < deadline, "{path} never arrived");
         }
         task
+    }
+
+    /// Waits until the LLM of a script has been asked so often.
+    pub async fn asked(&self, script: &str, times: usize) {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let path = format!("/mock/scripts/{script}");
+        while self.get(&path).await.get("requests").unwrap().as_array().unwrap().len() < times {
+            assert!(Instant::now() < deadline, "the LLM was never asked");
+        }
+    }
+
+    /// Waits until a fault has fired so often.
+    pub async fn until_fired(&self, times: u64) {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while self.fired().await != [times] {
+            assert!(Instant::now() < deadline, "the fault did not fire");
+        }
     }
 
     /// How many requests for a path the server has received.
@@ -140,7 +157,7 @@ impl Bench {
     /// Runs a conversation of another script to its end, so that whatever could happen meanwhile has happened.
     pub async fn let_others_run(&self) {
         let id = self.conversation("others").await;
-        let socket = self.session(&id).await;
+        let socket = self.legacy(&id).await;
         socket.until("full_state", 1).await;
         self.message(&id, "go").await;
         socket.until("full_state", 2).await;
@@ -248,4 +265,10 @@ pub fn name_of(frame: &Json) -> String {
 
 pub fn names(frames: &[Json]) -> Vec<String> {
     frames.iter().map(name_of).collect()
+}
+
+/// The last event of this name, without its envelope.
+pub fn last_event(frames: &[Json], name: &str) -> Json {
+    let frame = frames.iter().rfind(|frame| name_of(frame) == name).unwrap();
+    frame.get("event").unwrap_or(frame).clone()
 }

@@ -106,8 +106,11 @@ impl Socket {
 
     /// Waits until so many frames satisfy the predicate.
     pub async fn until_count(&self, what: &str, count: usize, wanted: impl Fn(&Json) -> bool) {
+        let (mut hits, mut looked_at) = (0, 0);
         self.wait(what, |seen| {
-            let hits = seen.frames.iter().filter(|frame| parse(frame).is_ok_and(|frame| wanted(&frame))).count();
+            let news = &seen.frames[looked_at..];
+            hits += news.iter().filter(|frame| parse(frame).is_ok_and(|frame| wanted(&frame))).count();
+            looked_at = seen.frames.len();
             (hits >= count).then_some(())
         })
         .await;

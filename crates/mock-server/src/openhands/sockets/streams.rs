@@ -48,10 +48,11 @@ pub(super) async fn legacy(link: &mut Link, conversation: &Arc<Conversation>, re
         return end;
     }
     let (state, history) = tokio::select! {
+        biased;
+        end = link.stopping() => return end,
         state = conversation.free() => {
             (state.full_state_frame(), history(&state.log.known(), resend, link.server.clock))
         }
-        end = link.stopping() => return end,
     };
     let started = async {
         send_legacy(link, &state, false).await?;
@@ -108,10 +109,11 @@ pub(super) async fn session(link: &mut Link, conversation: &Arc<Conversation>, a
         return end;
     }
     let (listener, full_state, last, events) = tokio::select! {
+        biased;
+        end = link.stopping() => return end,
         mut state = conversation.free() => {
             (state.log.listen(), state.full_state_frame(), state.log.last_seq(), state.log.numbered())
         }
-        end = link.stopping() => return end,
     };
     let Some(listener) = listener else { return too_many() };
     let started = async {
@@ -157,8 +159,9 @@ async fn live(
             },
             message = link.receive() => match message {
                 Some(message) => tokio::select! {
-                    result = inbound::handle(link, conversation, &message, voice) => result,
+                    biased;
                     end = &mut stopping => return end,
+                    result = inbound::handle(link, conversation, &message, voice) => result,
                 },
                 None => return End::Gone,
             },
