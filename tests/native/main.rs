@@ -13,10 +13,15 @@
 mod approval;
 mod calls;
 mod codes;
+mod conformance;
 mod connection;
 mod decoding;
 mod feed;
+mod joining;
+mod key;
 mod ledger;
+mod liveness;
+mod messages;
 mod opening;
 mod recording;
 mod replay;

@@ -428,3 +428,16 @@ pub fn full_state(id: &str, status: &str) -> String {
         r#"{{"id":"{id}","key":"full_state","value":{{"execution_status":"{status}"}},"kind":"ConversationStateUpdateEvent"}}"#
     )
 }
+
+/// A page of the log.
+pub fn page_of(events: &[String], next: Option<&str>) -> String {
+    let next = next.map_or("null".to_owned(), |next| format!("{next:?}"));
+    format!(r#"{{"items":[{}],"next_page_id":{next}}}"#, events.join(","))
+}
+
+/// A message of the user.
+pub fn said(id: &str, text: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","source":"user","llm_message":{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}},"kind":"MessageEvent"}}"#
+    )
+}
