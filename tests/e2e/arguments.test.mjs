@@ -71,7 +71,7 @@ const VIOLATIONS = [
   },
 ];
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("an enum violation that the server lets through never reaches the handler", async ({ server, lab }) => {
     const toast = unique("toast");
     const level = { type: "string", enum: ["info", "warn"] };

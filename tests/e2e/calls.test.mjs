@@ -6,7 +6,7 @@ import { on } from "./support/suite.mjs";
 const PATH = object({ path: { type: "string" } }, { required: ["path"] });
 const describe = (name, handler, more) => ({ name, description: `Does ${name}.`, inputSchema: PATH, handler, ...more });
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("a turn with two tools runs each once, in order, and ends as finished", async ({ server, lab }) => {
     const [open, mark] = [unique("open"), unique("mark")];
     const talk = await lab.start(server, {

@@ -7,7 +7,7 @@ const ASKS = { confirmation_policy: { kind: "AlwaysConfirm" } };
 const PATH = object({ path: { type: "string" } });
 const describe = (name, more) => ({ name, description: `Does ${name}.`, inputSchema: PATH, handler: "echo", ...more });
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("a call that needs approval waits, and is rejected without a run", async ({ server, lab }) => {
     const remove = unique("remove");
     const talk = await lab.start(server, {

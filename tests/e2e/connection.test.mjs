@@ -16,7 +16,7 @@ async function proxied({ server, onEnd }) {
 /** How the connection fared. @param {import("./support/talk.mjs").Talk} talk */
 const course = async (talk) => (await talk.heard("connection")).map(({ state }) => state);
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("a socket that is cut between two calls is replaced, and nothing is missed", async (scene) => {
     const { server, lab } = scene;
     const proxy = await proxied(scene);
@@ -163,27 +163,5 @@ on(["real"], (scenario) => {
     assert.deepEqual((await talk.runs()).map(({ tool }) => tool), [big, small]);
     const attempts = (await talk.tape()).filter(({ n, topic, value }) => n < end.n && topic === "connection" && value.state === "lost");
     assert.ok(attempts.length < 5, `${attempts.length} lost connections`);
-  });
-
-  scenario("a server that restarts is found again, and the run goes on when it is asked to", async ({ server, lab }) => {
-    const [one, two, hold] = [unique("one"), unique("two"), unique("hold")];
-    const talk = await lab.start(server, {
-      tools: [describe(one), describe(two)],
-      // The second answer is lost with the server that waited for it.
-      steps: [call(one), call(two, {}, { hold }), call(two), say("done")],
-    });
-    await talk.send("go");
-    await talk.until("call", { tool: one, state: "settled" });
-    const idle = talk.idle();
-    await server.restart();
-    const lost = await talk.until("connection", { state: "lost" });
-    assert.equal(lost.value.closeCode, 1012);
-    await talk.until("connection", { state: "ready" }, { after: lost.n });
-    assert.deepEqual(await idle, { status: "paused" });
-    assert.equal((await talk.runs()).length, 1, "the log is read again, and runs nothing twice");
-    await talk.run();
-    assert.equal((await talk.idle()).status, "finished");
-    assert.deepEqual((await talk.runs()).map(({ tool }) => tool), [one, two]);
-    await server.release(hold);
   });
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { output, pkg } from "./support/environment.mjs";
-import { Browser, POLICY } from "./support/page.mjs";
+import { Browser, POLICY } from "./support/site.mjs";
 import { TARGETS, start } from "./support/servers.mjs";
 import { call, finish, unique } from "./support/steps.mjs";
 

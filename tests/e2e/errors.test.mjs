@@ -31,7 +31,7 @@ async function refusal(promise, expected) {
   return refused;
 }
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("a wrong key is unauthorized, and the key is in no error", async ({ server, lab }) => {
     const error = await refusal(lab.start(server, { key: WRONG_KEY }), { code: "unauthorized" });
     assert.ok(!JSON.stringify(error).includes(WRONG_KEY) && !error.stack.includes(WRONG_KEY));

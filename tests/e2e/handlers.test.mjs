@@ -5,7 +5,7 @@ import { on } from "./support/suite.mjs";
 
 const describe = (name, handler = "echo", more) => ({ name, description: `Does ${name}.`, handler, ...more });
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("two conversations on one page do not disturb each other", async ({ server, lab }) => {
     const [tool, holdA, holdB] = [unique("shared"), unique("hold"), unique("hold")];
     const steps = (hold, word) => [call(tool, {}), call(tool, {}, { hold }), say(word)];

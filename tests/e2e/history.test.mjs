@@ -18,7 +18,7 @@ async function wholeHistory(talk, options) {
   return pages;
 }
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("history comes in pages, each event once, oldest or newest first", async ({ server, lab }) => {
     const open = unique("open");
     const talk = await lab.start(server, {

@@ -5,7 +5,7 @@ import { KEY, LLM_KEY } from "./support/servers.mjs";
 import { call, finish, unique } from "./support/steps.mjs";
 import { on } from "./support/suite.mjs";
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("the key travels in a header and in the first frame, and in no URL", async ({ server, lab, onEnd }) => {
     const proxy = await Proxy.before(server.url);
     onEnd(() => proxy.close());

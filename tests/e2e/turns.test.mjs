@@ -6,7 +6,7 @@ import { on } from "./support/suite.mjs";
 const ITEM = object({ item: { type: "string" } });
 const describe = (name, more) => ({ name, description: `Does ${name}.`, inputSchema: ITEM, handler: "echo", ...more });
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("an agent that repeats itself is stuck, and goes on when it is spoken to", async ({ server, lab }) => {
     const same = unique("same");
     const talk = await lab.start(server, {

@@ -12,6 +12,17 @@ addEventListener("error", (event) => troubles.push(`error: ${event.message}`));
 addEventListener("unhandledrejection", (event) => troubles.push(`rejection: ${describe(event.reason).message}`));
 
 const pagehand = await import("/pkg/index.js");
+const page = new URL(location.href).searchParams.get("page");
+
+/**
+ * Tells the test of a run before the handler does anything, and waits until it is noted, so that no run is missed even if the
+ * page ends right after. Nothing but a synchronous request does that.
+ */
+function report(conversation, callId, tool, args) {
+  const request = new XMLHttpRequest();
+  request.open("POST", "/runs", false);
+  request.send(JSON.stringify({ page, conversation: conversation.id, callId, tool, args }));
+}
 
 /** @type {Map<string, Talk>} */
 const talks = new Map();
@@ -34,6 +45,11 @@ const HANDLERS = {
   echo: (args) => ({ echo: args }),
   async slow_echo(args) {
     await gate(this.gate).opened;
+    return { echo: args };
+  },
+  /** Takes about as long as a handler that asks its own server for something, a few times. */
+  async fetches(args) {
+    for (let times = 0; times < 4; times += 1) await (await fetch("/lab.js")).text();
     return { echo: args };
   },
   throws() {
@@ -96,6 +112,7 @@ class Talk {
     const state = { ...more, talk: this.name };
     const execute = async (args, context) => {
       const { callId, signal } = context;
+      report(context.conversation, callId, declaration.name, args);
       this.add("run", { callId, tool: declaration.name, args: structuredClone(args) });
       signal.addEventListener("abort", () => this.add("abort", { callId, ...describe(signal.reason) }));
       const gone = (value) => {
@@ -106,6 +123,7 @@ class Talk {
     };
     // A handler that throws must do so by itself, not as a promise of this harness.
     const bare = (args, context) => {
+      report(context.conversation, context.callId, declaration.name, args);
       this.add("run", { callId: context.callId, tool: declaration.name, args: structuredClone(args) });
       return HANDLERS[kind].call(state, args, context);
     };
@@ -184,7 +202,7 @@ function signalOf(name) {
 const METHODS = ["send", "run", "idle", "history", "cancel", "close"];
 
 globalThis.lab = {
-  troubles,
+  troublesSoFar: () => troubles,
 
   start: (name, server, { tools = [], signal, ...options }) =>
     attempt(() => {

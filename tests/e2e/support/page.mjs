@@ -1,105 +1,25 @@
-// Chromium, and the pages in it: a static site on 127.0.0.1 with the package under /pkg.
+// A page with the harness in it, as tests use it.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
-import { chromium as playwright } from "playwright-core";
-import { chromium, pkg } from "./environment.mjs";
 import { Talk, unpacked } from "./talk.mjs";
 import { checkTape } from "./rules.mjs";
-import { KEY, LLM_KEY } from "./servers.mjs";
-
-const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".html": "text/html" };
-const HTML = '<!doctype html><meta charset="utf-8"><title>lab</title><link rel="icon" href="data:,"><script type="module" src="/lab.js"></script>';
-/** What the page at /csp lives under. */
-export const POLICY = "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' http://127.0.0.1:* ws://127.0.0.1:*";
-const FLAGS = [
-  "--headless=new",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-  // Every window would load two hidden pages for its address bar, which costs more than the tests do.
-  "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup",
-];
-const HERE = fileURLToPath(new URL(".", import.meta.url));
-
-/** The browser and the site, of one test file. */
-export class Browser {
-  #site;
-  #browser;
-
-  constructor(site, browser) {
-    this.#site = site;
-    this.#browser = browser;
-  }
-
-  static async launch() {
-    const site = createServer((request, response) => void serve(request.url ?? "/", response));
-    await new Promise((resolve) => site.listen(0, "127.0.0.1", () => resolve(undefined)));
-    const browser = await playwright.launch({
-      executablePath: chromium,
-      // Playwright's own headless flag is of an older kind.
-      headless: false,
-      args: FLAGS,
-    });
-    return new Browser(site, browser);
-  }
-
-  get origin() {
-    return `http://127.0.0.1:${this.#site.address().port}`;
-  }
-
-  /** A fresh profile. @param {import("playwright-core").BrowserContextOptions} [options] */
-  profile(options) {
-    return this.#browser.newContext(options);
-  }
-
-  async close() {
-    await this.#browser.close();
-    this.#site.closeAllConnections();
-    await new Promise((resolve) => this.#site.close(resolve));
-  }
-}
-
-/** @param {string} url @param {import("node:http").ServerResponse} response */
-async function serve(url, response) {
-  const { pathname } = new URL(url, "http://site");
-  const headers = { "Cache-Control": "no-store" };
-  if (pathname === "/csp") headers["Content-Security-Policy"] = POLICY;
-  if (pathname === "/" || pathname === "/csp") {
-    response.writeHead(200, { ...headers, "Content-Type": "text/html" }).end(HTML);
-    return;
-  }
-  const file = pathname === "/lab.js" ? join(HERE, "lab.js") : packageFile(pathname);
-  try {
-    const bytes = await readFile(file ?? "");
-    response.writeHead(200, { ...headers, "Content-Type": TYPES[extname(pathname)] ?? "text/plain" }).end(bytes);
-  } catch {
-    response.writeHead(404, headers).end();
-  }
-}
-
-/** @param {string} pathname */
-function packageFile(pathname) {
-  return pathname.startsWith("/pkg/") ? join(pkg, normalize(pathname.slice("/pkg".length))) : undefined;
-}
+import { KEY, LLM_KEY, NEXT_KEY } from "./servers.mjs";
 
 /** A page with the harness in it. Everything that leaves it is written down. */
 export class Lab {
   /** @type {string[]} URLs of requests, and of WebSockets. */ urls = [];
   /** @type {{ url: string, sent: string[] }[]} */ sockets = [];
   /** @type {string[]} */ console = [];
-  /** @type {Map<string, { early: string[] }>} */ #talks = new Map();
+  /** @type {Map<string, { conversation: string, early: string[] }>} */ #talks = new Map();
+  /** @type {{ conversation: string, tape: any[] }[]} What the page knew before it was reloaded or lost. */ #past = [];
   #opened = 0;
+  #gone = false;
   #page;
+  /** @type {Promise<import("playwright-core").CDPSession> | undefined} */ #debugger;
 
-  /** @param {import("playwright-core").Page} page */
-  constructor(page) {
+  /** @param {import("playwright-core").Page} page @param {string} name */
+  constructor(page, name) {
     this.#page = page;
+    this.name = name;
     page.on("request", (request) => this.urls.push(request.url()));
     page.on("console", (line) => this.console.push(line.text()));
     page.on("pageerror", (error) => this.console.push(String(error)));
@@ -111,13 +31,66 @@ export class Lab {
     });
   }
 
-  /** @param {import("playwright-core").BrowserContext} profile @param {string} url */
-  static async open(profile, url) {
+  /**
+   * @param {import("playwright-core").BrowserContext} profile
+   * @param {string} url
+   * @param {string} name under which the page reports the runs of its handlers
+   * @param {() => void} [before] done to the page before any code of its own runs, each time it is loaded
+   */
+  static async open(profile, url, name, before) {
     const page = await profile.newPage();
-    const lab = new Lab(page);
-    await page.goto(url);
-    await page.waitForFunction(() => "lab" in globalThis);
+    if (before) await page.addInitScript(before);
+    const lab = new Lab(page, name);
+    await page.goto(`${url}?page=${name}`);
+    await lab.#loaded();
     return lab;
+  }
+
+  /** Loads the page anew. Conversations in it are gone. */
+  async reload() {
+    await this.#remember();
+    await this.#page.reload();
+    await this.#loaded();
+  }
+
+  /** Closes the page, which is not asked. */
+  async close() {
+    await this.#remember();
+    this.#gone = true;
+    await this.#page.close();
+  }
+
+  /** Kills the process of the page, so that no code of it runs any more. */
+  async crash() {
+    await this.#remember();
+    this.#gone = true;
+    const crashed = this.#page.waitForEvent("crash");
+    // Nobody is left to answer.
+    this.#debug("Page.crash").catch(() => {});
+    await crashed;
+    await this.#page.close();
+  }
+
+  /** Stops everything in the page, as browsers do with tabs that were not looked at for long, or lets it go on. @param {boolean} frozen */
+  freeze(frozen) {
+    return this.#debug("Page.setWebLifecycleState", { state: frozen ? "frozen" : "active" });
+  }
+
+  /** Hides the page behind others, or shows it. @param {boolean} hidden */
+  async hide(hidden) {
+    await this.#debug("Emulation.setFocusEmulationEnabled", { enabled: !hidden });
+    if (!hidden) await this.#page.bringToFront();
+    await this.#page.waitForFunction((state) => document.visibilityState === state, hidden ? "hidden" : "visible");
+  }
+
+  /** Deletes all that the site has stored in this profile. */
+  clearStorage() {
+    return this.#debug("Storage.clearDataForOrigin", { origin: new URL(this.#page.url()).origin, storageTypes: "all" });
+  }
+
+  /** How much the site may store. @param {number} quotaSize in bytes */
+  limitStorage(quotaSize) {
+    return this.#debug("Storage.overrideQuotaForOrigin", { origin: new URL(this.#page.url()).origin, quotaSize });
   }
 
   /** Requests for this file of the package. @param {string} name */
@@ -197,22 +170,44 @@ export class Lab {
     return this.#page.evaluate(([name, args]) => globalThis.lab[name](...args), [name, args]);
   }
 
+  /** The tapes of all conversations, also from before the page was reloaded or lost. */
+  async tapes() {
+    const present = [...this.#talks].map(async ([name, { conversation }]) => ({ conversation, tape: await this.run("tape", name) }));
+    return [...this.#past, ...(await Promise.all(present))];
+  }
+
   /** What must hold of every page, whatever happened on it. */
   async check() {
-    const tapes = await Promise.all([...this.#talks].map(async ([name, talk]) => [await this.run("tape", name), talk]));
-    for (const [tape, { early }] of tapes) checkTape(tape, early);
-    assert.deepEqual(await this.#page.evaluate(() => globalThis.lab.troubles), [], "the page has troubles");
-    const told = [this.urls, this.console, tapes.map(([tape]) => tape)].map((list) => JSON.stringify(list));
-    for (const secret of [KEY, LLM_KEY]) {
-      assert.ok(!told.some((text) => text.includes(secret)), `${secret} is in a URL, an event or a console line`);
+    for (const [name, { early }] of this.#talks) checkTape(await this.run("tape", name), early);
+    if (!this.#gone) assert.deepEqual(await this.run("troublesSoFar"), [], "the page has troubles");
+    const told = JSON.stringify([this.urls, this.console, await this.tapes()]);
+    for (const secret of [KEY, NEXT_KEY, LLM_KEY]) {
+      assert.ok(!told.includes(secret), `${secret} is in a URL, an event or a console line`);
     }
+  }
+
+  /** Checks and keeps what the page knows, since it is about to forget it. */
+  async #remember() {
+    await this.check();
+    this.#past = await this.tapes();
+    this.#talks.clear();
+  }
+
+  #loaded() {
+    return this.#page.waitForFunction(() => "lab" in globalThis);
+  }
+
+  /** Asks the browser for what only its debugger can do. @param {any} method @param {object} [params] */
+  async #debug(method, params) {
+    this.#debugger ??= this.#page.context().newCDPSession(this.#page);
+    await (await this.#debugger).send(method, params);
   }
 
   /** @param {"start" | "attach"} how @param {{ tools?: object[] }} options @param {unknown[]} args */
   async #open(how, { tools = [] }, args) {
     const name = `talk-${(this.#opened += 1)}`;
     const opened = unpacked(await this.run(how, name, ...args));
-    this.#talks.set(name, { early: tools.filter((tool) => tool.runOn === "announcement").map((tool) => tool.name) });
+    this.#talks.set(name, { conversation: opened.id, early: tools.filter((tool) => tool.runOn === "announcement").map((tool) => tool.name) });
     return new Talk(this, name, opened);
   }
 }

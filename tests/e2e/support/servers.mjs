@@ -100,6 +100,18 @@ export class AgentServer {
     }
   }
 
+  /** The whole log of a conversation. @param {string} conversation @returns {Promise<any[]>} */
+  async log(conversation) {
+    const events = [];
+    for (let page = ""; page !== null; ) {
+      const query = `?limit=100${page && `&page_id=${page}`}`;
+      const { items, next_page_id } = await this.rest("GET", `/api/conversations/${conversation}/events/search${query}`);
+      events.push(...items);
+      page = next_page_id;
+    }
+    return events;
+  }
+
   /** Mock only: what goes wrong from now on. @param {object[]} list */
   faults(list) {
     return this.#steer("PUT", "/faults", list);
@@ -113,6 +125,11 @@ export class AgentServer {
   /** Mock only: an event of our own. @param {string} conversation @param {object} event @param {boolean} [persist] */
   emit(conversation, event, persist = true) {
     return this.#steer("POST", `/emit/${conversation}?persist=${persist}`, event);
+  }
+
+  /** Mock only: a log as after a long time. @param {string} conversation @param {number} events how many more */
+  fill(conversation, events) {
+    return this.#steer("POST", `/fill/${conversation}`, { events });
   }
 
   /** Mock only: a frame of our own. @param {string} conversation @param {string} raw */

@@ -1,6 +1,9 @@
 // Scenarios: tests that run against one server or several.
 import { after, before, describe, test } from "node:test";
-import { Browser, Lab } from "./page.mjs";
+import { Lab } from "./page.mjs";
+import { Runs } from "./runs.mjs";
+import { Browser } from "./site.mjs";
+import { BROKEN_STORAGE } from "./storage.mjs";
 import { TARGETS, start } from "./servers.mjs";
 
 /** The machine may be slow; nothing here waits longer than a condition needs. */
@@ -12,7 +15,8 @@ const TIMEOUT = 90_000;
  * @typedef {object} Scene
  * @property {AgentServer} server
  * @property {Lab} lab
- * @property {(path?: string) => Promise<Lab>} openPage
+ * @property {import("./runs.mjs").Runs} runs of handlers, in all pages
+ * @property {(options?: { path?: string, storage?: keyof typeof BROKEN_STORAGE }) => Promise<Lab>} openPage
  * @property {(cleanup: () => unknown) => void} onEnd
  */
 
@@ -53,15 +57,21 @@ async function playScene(server, play, path = "/") {
   const labs = [];
   /** @type {(() => unknown)[]} */
   const cleanups = [];
-  const openPage = async (at = path) => {
-    const lab = await Lab.open(profile, site.origin + at);
+  const runs = (site.runs = new Runs());
+  let pages = 0;
+  /** @type {Scene["openPage"]} */
+  const openPage = async ({ path: at = path, storage } = {}) => {
+    const name = `page-${(pages += 1)}`;
+    const lab = await Lab.open(profile, site.origin + at, name, storage && BROKEN_STORAGE[storage]);
     labs.push(lab);
     return lab;
   };
   try {
     if (server.isMock) await server.faults([]);
-    await play({ server, lab: await openPage(), openPage, onEnd: (cleanup) => void cleanups.push(cleanup) });
+    const lab = await openPage();
+    await play({ server, lab, runs, openPage, onEnd: (cleanup) => void cleanups.push(cleanup) });
     for (const lab of labs) await lab.check();
+    runs.check();
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();
     await profile.close();
