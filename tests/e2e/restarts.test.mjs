@@ -4,7 +4,8 @@ import { NEXT_KEY } from "./support/servers.mjs";
 import { call, finish, say, unique } from "./support/steps.mjs";
 import { on } from "./support/suite.mjs";
 
-const describe = (name, handler = "echo") => ({ name, description: `Does ${name}.`, handler });
+// A handler may have to wait for as long as a server takes to come back.
+const describe = (name, handler = "echo") => ({ name, description: `Does ${name}.`, handler, timeout: 600_000 });
 
 on(["real", "real143"], (scenario) => {
   for (const [title, how, closeCode, status] of /** @type {const} */ ([

@@ -5,7 +5,8 @@ import { call, calls, finish, object, say, unique } from "./support/steps.mjs";
 import { on } from "./support/suite.mjs";
 
 const ITEM = object({ item: { type: "string" } });
-const describe = (name, handler = "echo") => ({ name, description: `Does ${name}.`, inputSchema: ITEM, handler });
+// A handler may have to wait for as long as a server takes to come back.
+const describe = (name, handler = "echo") => ({ name, description: `Does ${name}.`, inputSchema: ITEM, handler, timeout: 600_000 });
 /** A tool whose handler goes on when a test opens the gate of its name. */
 const gated = (name) => describe(name, { kind: "slow_echo", gate: name });
 const INTERRUPTED = { state: "settled", outcome: { kind: "interrupted" } };

@@ -6,8 +6,8 @@ import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { output } from "./environment.mjs";
 
-/** How long a process may take to come up: the real server loads for several seconds, on a busy machine for many. */
-const START = 60_000;
+/** How long a process may take to come up: the real server loads for six seconds of CPU, and two of them may load at once. */
+export const START = 180_000;
 /** How long it may take to end by itself. */
 const FAREWELL = 5_000;
 

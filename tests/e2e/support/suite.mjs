@@ -1,13 +1,14 @@
 // Scenarios: tests that run against one server or several.
 import { after, before, describe, test } from "node:test";
 import { Lab } from "./page.mjs";
+import { START } from "./process.mjs";
 import { Runs } from "./runs.mjs";
 import { Browser } from "./site.mjs";
 import { BROKEN_STORAGE } from "./storage.mjs";
 import { TARGETS, start } from "./servers.mjs";
 
 /** The machine may be slow; nothing here waits longer than a condition needs. */
-const TIMEOUT = 90_000;
+const TIMEOUT = 240_000;
 
 /** @typedef {import("./servers.mjs").AgentServer} AgentServer */
 /**
@@ -40,7 +41,7 @@ export function on(names, define, more) {
     describe(target.name, () => {
       /** @type {AgentServer} */
       let server;
-      before(async () => void (server = await starting), { timeout: TIMEOUT });
+      before(async () => void (server = await starting), { timeout: START + TIMEOUT });
       after(() => server?.stop());
       define((title, play) => test(title, { timeout: TIMEOUT }, () => playScene(server, play, more?.path)));
     });
