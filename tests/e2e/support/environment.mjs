@@ -12,8 +12,9 @@ function told(name) {
 export const pkg = told("PAGEHAND_PKG");
 /** The stand-in server. */
 export const mockServer = told("PAGEHAND_MOCK_SERVER");
-/** The launcher of the real server. */
+/** The launchers of the real server, in a release with the session socket and in one without. */
 export const agentServer = told("PAGEHAND_AGENT_SERVER");
+export const olderAgentServer = told("PAGEHAND_OLDER_AGENT_SERVER");
 /** The language model of the real server. */
 export const scriptedLlm = told("PAGEHAND_SCRIPTED_LLM");
 export const chromium = told("PAGEHAND_CHROMIUM");

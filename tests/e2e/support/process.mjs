@@ -67,6 +67,12 @@ export class Child {
     }
   }
 
+  /** Ends it without a chance to say farewell. */
+  async kill() {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
   async stop() {
     this.#child.kill("SIGTERM");
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), FAREWELL);

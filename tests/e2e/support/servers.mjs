@@ -3,24 +3,27 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { agentServer, mockServer, scriptedLlm } from "./environment.mjs";
+import { agentServer, mockServer, olderAgentServer, scriptedLlm } from "./environment.mjs";
 import { Child, freePort } from "./process.mjs";
 
 /** In no URL, error, event or console line may this ever appear. */
 export const KEY = "canary-session-key-3f1b";
+/** Nor the key that a server may come back with. */
+export const NEXT_KEY = "canary-next-session-key-c508";
 /** Nor this one, that the app gives in the agent's `llm`. */
 export const LLM_KEY = "canary-llm-key-77d0";
 
 /** How long the log may take to show what a test waits for. */
 const PATIENCE = 20_000;
 
-/** @typedef {{ kind: "mock" | "real", name: string, version: string }} Target */
+/** @typedef {{ kind: "mock" | "real", name: string, version: string, launcher?: string }} Target */
 
 /** @type {Record<string, Target>} */
 export const TARGETS = {
   mock: { kind: "mock", name: "mock 1.58, session socket", version: "1.58.2" },
   legacy: { kind: "mock", name: "mock 1.44, legacy socket", version: "1.44.0" },
-  real: { kind: "real", name: "agent-server 1.58.2", version: "1.58.2" },
+  real: { kind: "real", name: "agent-server 1.58.2", version: "1.58.2", launcher: agentServer },
+  real143: { kind: "real", name: "agent-server 1.43.1, legacy socket", version: "1.43.1", launcher: olderAgentServer },
 };
 
 /** A server that listens, with its scripted agent. */
@@ -31,8 +34,8 @@ export class AgentServer {
   #launch;
 
   /**
-   * `children` are the server itself and what it needs; `launch` starts another server on the same data.
-   * @param {{ target: Target, url: string, llm: string, control: string, children: Child[], folder: string, key: string, launch?: () => Child }} parts
+   * `children` are the server itself and what it needs; `launch` starts another server on the same data, with this key.
+   * @param {{ target: Target, url: string, llm: string, control: string, children: Child[], folder: string, key: string, launch?: (key: string) => Child }} parts
    */
   constructor({ target, url, llm, control, children, folder, key, launch }) {
     this.target = target;
@@ -137,17 +140,32 @@ export class AgentServer {
     return this.#steer("POST", `/frame/${conversation}`, { raw });
   }
 
-  /** Real server only: it ends as when it is updated, and comes back with all it had. */
-  async restart() {
-    if (this.#launch === undefined) throw new Error("this server keeps nothing");
+  /**
+   * Real server only: it ends as when it is updated, and comes back with all it had. A conversation that ran is `paused`.
+   * @param {{ key?: string }} [options] the key that it takes from then on
+   */
+  async restart({ key = this.key } = {}) {
     await this.#children[0].stop();
-    this.#children[0] = this.#launch();
-    await ready(this.#children[0], this.url);
+    await this.#comeBack(key);
+  }
+
+  /** Real server only: it dies at once, and comes back with all it had. A conversation that ran is in `error`. */
+  async kill() {
+    await this.#children[0].kill();
+    await this.#comeBack(this.key);
   }
 
   async stop() {
     await Promise.all(this.#children.map((child) => child.stop()));
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** @param {string} key */
+  async #comeBack(key) {
+    if (this.#launch === undefined) throw new Error("this server keeps nothing");
+    this.key = key;
+    this.#children[0] = this.#launch(key);
+    await ready(this.#children[0], this.url);
   }
 
   /** @param {string} method @param {string} path @param {unknown} [body] */
@@ -183,9 +201,9 @@ async function startReal(target) {
   const portFile = join(folder, "llm.port");
   const port = await freePort();
   const model = new Child("llm", "python3", [scriptedLlm, "--port", "0", "--port-file", portFile, "--quiet"]);
-  const options = ["--port", String(port), "--data", join(folder, "data"), "--key", KEY];
-  const launch = () => new Child("agent-server", agentServer, options);
-  const server = launch();
+  const options = ["--port", String(port), "--data", join(folder, "data")];
+  const launch = (key) => new Child(`agent-server-${target.version}`, target.launcher, [...options, "--key", key]);
+  const server = launch(KEY);
   const url = `http://127.0.0.1:${port}`;
   const starting = Promise.all([model.until("the scripted model", () => readFileSync(portFile, "utf8")), ready(server, url)]);
   const [llmPort] = await starting.catch(async (error) => {

@@ -87,14 +87,17 @@ pub(crate) fn e2e(workspace: &Workspace) -> Result<Outcome> {
     let tests = test_files(workspace, "e2e")?;
     node::ensure_packages(workspace)?;
     let browser = browser::ensure()?;
-    let server = agent_server::ensure(workspace)?;
+    let [current, older] = [agent_server::CURRENT, agent_server::OLDER];
+    let server = agent_server::ensure(workspace, current)?;
+    let older_server = agent_server::ensure(workspace, older)?;
     build::run(workspace, Profile::Quick)?;
     let program = node_tests(workspace, "e2e", &tests)?
         .env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?)
-        .env("PAGEHAND_AGENT_SERVER", &server.launcher)
+        .env("PAGEHAND_AGENT_SERVER", server)
+        .env("PAGEHAND_OLDER_AGENT_SERVER", older_server)
         .env("PAGEHAND_SCRIPTED_LLM", workspace.root.join("tests/servers/openhands/scripted_llm.py"))
         .env("PAGEHAND_CHROMIUM", &browser.chromium);
-    counted(workspace, "e2e", program, format!("{}, {}", browser.version, server.version))
+    counted(workspace, "e2e", program, format!("{}, openhands-agent-server {current} and {older}", browser.version))
 }
 
 /// The budget, and whether what ships works: its scripts are one, and minified.

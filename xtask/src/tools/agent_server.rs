@@ -10,16 +10,14 @@ use crate::{
     workspace::{Workspace, on_path},
 };
 
-/// An installed agent server.
-pub(crate) struct AgentServer {
-    /// Starts it: `--port N --data DIR`.
-    pub(crate) launcher: PathBuf,
-    /// Name and version.
-    pub(crate) version: String,
-}
+/// The release with the session socket.
+pub(crate) const CURRENT: &str = "1.58.2";
+/// A release that has the older socket only.
+pub(crate) const OLDER: &str = "1.43.1";
 
-/// Installs the server with the versions of its lock file, once per user.
-pub(crate) fn ensure(workspace: &Workspace) -> Result<AgentServer> {
+/// Installs a release with the versions of its lock file, once per user; answers with the program that starts it:
+/// `--port N --data DIR`.
+pub(crate) fn ensure(workspace: &Workspace, version: &str) -> Result<PathBuf> {
     on_path("python3").context(
         "there is no python3, which the OpenHands agent server needs: install Python 3 with its venv module \
          (Debian: `apt-get install python3 python3-venv`)",
@@ -27,15 +25,14 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<AgentServer> {
     let sources = workspace.root.join("tests/servers/openhands");
     let script = sources.join("setup-agent-server.sh");
     let content = |name: &str| fs::read(sources.join(name)).with_context(|| format!("cannot read {name}"));
-    let digest = files::digest(&[&content("setup-agent-server.sh")?, &content("agent-server.lock")?]);
-    let folder = workspace.cache.join(format!("agent-server-{digest}"));
-    let launcher = folder.join("agent-server");
+    let lock = content(&format!("agent-server-{version}.lock"))?;
+    let digest = files::digest(&[&content("setup-agent-server.sh")?, &lock]);
+    let folder = workspace.cache.join(format!("agent-server-{version}-{digest}"));
     // The script itself is quick when there is nothing to do, and repairs what was left half done.
-    step("looks after the real OpenHands agent server; the first time takes half a minute", || {
+    let what = format!("looks after the real OpenHands agent server {version}; the first time takes half a minute");
+    step(&what, || {
         files::make_folder(&folder)?;
-        Program::new("bash").arg(&script).arg(&folder).run()
+        Program::new("bash").arg(&script).arg(version).arg(&folder).run()
     })?;
-    let ask = "import importlib.metadata as m; print(m.version('openhands-agent-server'))";
-    let version = Program::new(folder.join("venv/bin/python")).args(["-c", ask]).capture()?;
-    Ok(AgentServer { launcher, version: format!("openhands-agent-server {}", version.trim()) })
+    Ok(folder.join("agent-server"))
 }
