@@ -1,7 +1,7 @@
 // The page's side of the tests: conversations with declared tools, and a tape of all that happens to them.
 // Tests reach it as `window.lab`; what goes in and out is JSON.
 
-const TOPICS = ["call", "status", "message", "delta", "event", "connection", "tools", "notice", "error"];
+const TOPICS = ["call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error"];
 
 /** What went wrong outside of any test's sight. */
 const troubles = [];
@@ -134,6 +134,10 @@ class Talk {
     const conversation = await opening;
     this.conversation = conversation;
     for (const topic of TOPICS) conversation.on(topic, (value) => this.add(topic, recorded(topic, value)));
+    conversation.on("approval", (request) => {
+      const { id, signal } = (this.request = request);
+      signal.addEventListener("abort", () => this.add("moot", { id, ...describe(signal.reason) }));
+    });
     return { id: conversation.id, created: conversation.created, status: conversation.status, tools: conversation.tools };
   }
 
@@ -159,6 +163,7 @@ class Talk {
 
 /** An event as JSON can carry it. */
 function recorded(topic, value) {
+  if (topic === "approval") return { id: value.id, calls: value.calls };
   return topic === "call" && "thrown" in value ? { ...value, thrown: describe(value.thrown) } : structuredClone(value);
 }
 
@@ -199,7 +204,9 @@ function signalOf(name) {
 }
 
 /** Methods of a conversation that a test may call as they are. */
-const METHODS = ["send", "run", "idle", "history", "cancel", "close"];
+const METHODS = ["send", "run", "idle", "history", "cancel", "close", "pause", "interrupt", "delete", "navigate", "ask", "condense"];
+/** Those whose last argument is an object and no options. */
+const TAKERS = ["setConfirmationPolicy", "update", "switchLlm"];
 
 globalThis.lab = {
   troublesSoFar: () => troubles,
@@ -212,22 +219,40 @@ globalThis.lab = {
       return talk.open(pagehand.openhands(server).start(all));
     }),
 
-  attach: (name, server, id, { tools = [], signal }) =>
+  attach: (name, server, id, { tools = [], signal, ...options }) =>
     attempt(() => {
       const talk = new Talk(name);
       talks.set(name, talk);
-      const all = { tools: tools.map((tool) => talk.tool(tool)), signal: signalOf(signal) };
+      const all = { ...options, tools: tools.map((tool) => talk.tool(tool)), signal: signalOf(signal) };
       return talk.open(pagehand.openhands(server).attach(id, all));
     }),
 
   ask: (name, method, ...args) =>
     attempt(() => {
+      if (TAKERS.includes(method)) return talks.get(name).conversation[method](...args);
       if (!METHODS.includes(method)) throw new Error(`no method ${method}`);
       const { signal, ...options } = typeof args.at(-1) === "object" && !Array.isArray(args.at(-1)) ? args.pop() : {};
       if (signal) args.push({ ...options, signal: signalOf(signal) });
       else if (Object.keys(options).length > 0) args.push(options);
       return talks.get(name).conversation[method](...args);
     }),
+
+  /** Answers what waits for approval, or what waited last. */
+  answer: (name, accept, ...args) =>
+    attempt(() => {
+      const { conversation, request } = talks.get(name);
+      const open = conversation.approval ?? request;
+      return accept ? open.approve() : open.reject(...args);
+    }),
+
+  fork: (name, copy, options) =>
+    attempt(() => {
+      const talk = new Talk(copy);
+      talks.set(copy, talk);
+      return talk.open(talks.get(name).conversation.fork(options));
+    }),
+
+  list: (server, options) => attempt(() => pagehand.openhands(server).list(options)),
 
   declare: (name, declaration) =>
     attempt(() => {
@@ -236,8 +261,8 @@ globalThis.lab = {
     }),
 
   state: (name) => {
-    const { status, tools, openCalls } = talks.get(name).conversation;
-    return { status, tools, openCalls };
+    const { status, tools, openCalls, approval } = talks.get(name).conversation;
+    return { status, tools, openCalls, approval: approval && recorded("approval", approval) };
   },
 
   /** At the next event of the topic its listener does this, in the middle of the delivery. */

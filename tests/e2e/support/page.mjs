@@ -138,6 +138,17 @@ export class Lab {
     return this.#open("attach", options, [addressOf(server, url, key), id, options]);
   }
 
+  /** Copies a conversation of this page, and opens the copy. @param {string} of @param {object} options @returns {Promise<Talk>} */
+  fork(of, options) {
+    const name = `talk-${this.#opened + 1}`;
+    return this.#open("fork", {}, [options], [of, name]);
+  }
+
+  /** A page of the server's conversations. @param {import("./servers.mjs").AgentServer} server @param {object} [options] */
+  async list(server, options = {}) {
+    return unpacked(await this.run("list", addressOf(server), options));
+  }
+
   /** Aborts the signal of this name. @param {string} name */
   abort(name) {
     return this.run("abort", name);
@@ -204,9 +215,9 @@ export class Lab {
   }
 
   /** @param {"start" | "attach"} how @param {{ tools?: object[] }} options @param {unknown[]} args */
-  async #open(how, { tools = [] }, args) {
+  async #open(how, { tools = [] }, args, names) {
     const name = `talk-${(this.#opened += 1)}`;
-    const opened = unpacked(await this.run(how, name, ...args));
+    const opened = unpacked(await this.run(how, ...(names ?? [name]), ...args));
     this.#talks.set(name, { conversation: opened.id, early: tools.filter((tool) => tool.runOn === "announcement").map((tool) => tool.name) });
     return new Talk(this, name, opened);
   }

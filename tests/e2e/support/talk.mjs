@@ -41,6 +41,25 @@ export class Talk {
     return this.#ask("run", {});
   }
 
+  /** A method of the conversation that this class has no word for. @param {string} method @param {...unknown} args */
+  ask(method, ...args) {
+    return this.#ask(method, ...args);
+  }
+
+  async approve() {
+    return unpacked(await this.#lab.run("answer", this.#name, true));
+  }
+
+  /** @param {string} [reason] @param {string} [say] */
+  async reject(reason = "", say) {
+    return unpacked(await this.#lab.run("answer", this.#name, false, reason, say === undefined ? {} : { say }));
+  }
+
+  /** @param {object} [options] @returns {Promise<Talk>} */
+  fork(options = {}) {
+    return this.#lab.fork(this.#name, options);
+  }
+
   /** @param {{ signal?: string }} [options] */
   idle(options = {}) {
     return this.#ask("idle", options);
