@@ -21,7 +21,9 @@ import { Schemas } from "./validator.js";
  * @property {(operation: number, json: string) => void} settle
  * @property {(operation: number, error: unknown) => void} fail
  * @property {(code: string, message: string, details: string, retryable: boolean) => PagehandError} error
- * @property {(work: (event?: any) => void) => ((event?: any) => void)} guard
+ * @property {(work: (event?: any) => any) => ((event?: any) => any)} guard
+ * @property {() => Promise<void>} ended
+ * @property {() => Promise<string>} key
  * @property {(schema: number, text: string) => Promise<void>} compile
  * @property {(schema: number, instance: string) => Promise<string>} check
  */
@@ -32,6 +34,7 @@ import { Schemas } from "./validator.js";
  * @property {string} id
  * @property {Declared[]} tools
  * @property {AbortSignal | undefined} signal
+ * @property {() => Promise<string>} key The key of the next connection, where it is the app's to say.
  * @property {(id: string, signal: AbortSignal | undefined) => Promise<Conversation>} attach Joins another of the same server, with the same tools.
  * @property {(tools: string, handlers: Map<string, Function>, hooks: Hooks) => Session} make
  */
@@ -52,6 +55,11 @@ export class Conversation {
   #calls = new OpenCalls();
   #approvals = new Approvals((id, accept, more) => this.#answer(id, accept, more));
   /** @type {Plan["attach"] | undefined} */ #attach;
+  /** @type {() => void} */ #letGo = () => {};
+  /** @type {Promise<void>} What the browser holds for the session, such as its lock, it holds until then. */
+  #ended = new Promise((resolve) => {
+    this.#letGo = resolve;
+  });
   #emitter = new Emitter();
   #schemas = new Schemas();
   /** @type {(() => void)[] | undefined} Events that wait until the app can have listeners. */ #held = [];
@@ -305,7 +313,7 @@ export class Conversation {
   // ---------------------------------------------------------------- inside
 
   /** @param {Plan} plan */
-  #begin({ tools, make, attach }) {
+  #begin({ tools, make, attach, key }) {
     this.#attach = attach;
     /** @type {Map<string, Function>} */
     const handlers = new Map();
@@ -313,7 +321,7 @@ export class Conversation {
       if (execute !== undefined) handlers.set(name, this.#handler(execute));
     }
     const declarations = `[${tools.map(({ json }) => json).join(",")}]`;
-    this.#session = enter(() => make(declarations, handlers, this.#hooks()));
+    this.#session = enter(() => make(declarations, handlers, this.#hooks(key)));
     inhabitants.add(this);
   }
 
@@ -353,6 +361,7 @@ export class Conversation {
     this.#over = error;
     this.#session = undefined;
     inhabitants.delete(this);
+    this.#letGo();
     this.#schemas.release();
     this.#calls.clear();
     this.#approvals.end("the conversation is closed");
@@ -405,20 +414,32 @@ export class Conversation {
     );
   }
 
-  /** @returns {Hooks} */
-  #hooks() {
+  /**
+   * @param {Plan["key"]} key
+   * @returns {Hooks}
+   */
+  #hooks(key) {
     const schemas = this.#schemas;
     return {
       emit: (topic, json) => this.#heard(/** @type {Topic} */ (topic), json),
       settle: (operation, json) => this.#operations.settle(operation, json),
       fail: (operation, error) => this.#operations.fail(operation, error),
       error: coreError,
-      // What the browser calls: sockets and timers. Those of a lost instance must not be let in, and a socket that is
-      // left over from it is closed when it next says something.
-      guard: (work) => (event) => {
-        if (this.#session !== undefined) enter(() => work(event));
-        else event?.target?.close?.();
+      // What the browser calls: listeners, timers, callbacks. Those of a lost instance must not be let in, and what is
+      // left over from it, such as a socket, is closed when it next says something.
+      guard: (work) => {
+        /** @param {any} event */
+        const guarded = (event) => {
+          if (this.#session !== undefined) return enter(() => work(event));
+          const left = event?.currentTarget;
+          left?.removeEventListener(event.type, guarded);
+          // The page itself can be closed, too.
+          if (left !== globalThis && left !== globalThis.document) left?.close?.();
+        };
+        return guarded;
       },
+      ended: () => this.#ended,
+      key,
       compile: (schema, text) => schemas.compile(schema, text),
       check: (schema, instance) => schemas.check(schema, instance),
     };

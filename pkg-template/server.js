@@ -109,12 +109,16 @@ async function opened(bag, tools, signal) {
  * @returns {import("./conversation.js").Plan}
  */
 export function planOf(bag, tools, signal) {
+  const { sessionKey } = bag;
+  const asksKey = typeof sessionKey === "function";
+  const options = { ...bag, sessionKey: asksKey ? undefined : sessionKey, asksKey };
   return {
     id: bag.id,
     tools: declaredTools(tools),
     signal: signalOf({ signal }),
     attach: (id, signal) => opened({ ...bag, id, request: undefined, feed: false }, tools, signal),
-    make: (declarations, handlers, hooks) => Session.openhands(bag, declarations, handlers, hooks),
+    key: async () => (asksKey ? sessionKey() : undefined),
+    make: (declarations, handlers, hooks) => Session.openhands(options, declarations, handlers, hooks),
   };
 }
 

@@ -206,6 +206,11 @@ impl Ledger {
         first
     }
 
+    /// Takes an entry out that turned out to be somebody else's.
+    pub fn withdraw(&mut self, key: &Key) {
+        self.entries.remove(key);
+    }
+
     /// Remembers how far a conversation has been dealt with.
     pub fn remember(&mut self, conversation: &Rc<str>, place: Place) {
         self.places.insert(Rc::clone(conversation), place);
@@ -274,6 +279,15 @@ mod tests {
         assert!(!ledger.record(&key("a"), outcome("2"), &owner("2")));
         let Some(Claim::Settled(first)) = ledger.look(&key("a"), |_| false) else { panic!("no outcome") };
         assert_eq!(first.get(), "1");
+    }
+
+    #[test]
+    fn an_entry_that_is_withdrawn_is_free() {
+        let mut ledger = Ledger::default();
+        ledger.claim(&key("a"), "t", &owner("1"), |_| true);
+        ledger.withdraw(&key("a"));
+        assert!(ledger.look(&key("a"), |_| true).is_none());
+        assert!(matches!(ledger.claim(&key("a"), "t", &owner("2"), |_| true), Claim::Won));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Every conversion between JS values and ours.
 
 use js_sys::{Function, JSON, JsString, Promise, Reflect};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -37,6 +38,16 @@ pub(super) struct Options {
 pub(super) fn options(bag: JsValue) -> Result<Options, Error> {
     serde_wasm_bindgen::from_value(bag)
         .map_err(|error| Error::InvalidArgument { field: "options", message: error.to_string() })
+}
+
+/// A value of ours as a JS one.
+pub(super) fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
+    JSON::parse(&serde_json::to_string(value).map_err(|error| JsValue::from(error.to_string()))?)
+}
+
+/// A JS value as one of ours, if it is one.
+pub(super) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Option<T> {
+    serde_json::from_str(&JSON::stringify(value).ok()?.as_string()?).ok()
 }
 
 /// Waits for a value, a promise or a thenable. An exception and a rejection are the same.

@@ -15,9 +15,11 @@ use super::fetch::Fetches;
 use super::handler::Handlers;
 use super::hooks::{Hooks, report};
 use super::inputs::Inputs;
+use super::ledger::Keeper;
+use super::listen::Listener;
 use super::slots::Slots;
 use super::socket::Sockets;
-use super::{error, ledger, schema};
+use super::{error, key, page, schema};
 
 /// One conversation with everything that is open for it.
 pub(super) struct Driver {
@@ -30,6 +32,10 @@ pub(super) struct Driver {
     sockets: Sockets,
     fetches: Fetches,
     handlers: Handlers,
+    ledger: Rc<Keeper>,
+    surroundings: RefCell<Vec<Listener>>,
+    closing: Cell<Option<OperationId>>,
+    itself: Weak<Self>,
     declaring: Slots<OperationId, (ToolName, Function)>,
     hooks: Hooks,
 }
@@ -37,9 +43,9 @@ pub(super) struct Driver {
 impl Driver {
     pub(super) fn new(conversation: Conversation, handlers: Map, hooks: Hooks) -> Rc<Self> {
         Rc::new_cyclic(|weak: &Weak<Self>| {
-            let weak = weak.clone();
+            let itself = weak.clone();
             let inputs = Inputs::new(move |input| {
-                if let Some(driver) = weak.upgrade() {
+                if let Some(driver) = itself.upgrade() {
                     driver.push(input);
                 }
             });
@@ -48,6 +54,10 @@ impl Driver {
                 queue: RefCell::new(VecDeque::new()),
                 draining: Cell::new(false),
                 stopped: Cell::new(false),
+                ledger: Keeper::new(&hooks, &inputs),
+                surroundings: RefCell::new(page::listen(&hooks, &inputs)),
+                closing: Cell::new(None),
+                itself: weak.clone(),
                 inputs,
                 alarm: Alarm::default(),
                 sockets: Sockets::new(),
@@ -87,6 +97,13 @@ impl Driver {
         self.push(Input::App { operation, command });
     }
 
+    /// Closes the conversation. The operation is settled when the ledger has everything: what is left of the session must
+    /// not be taken for the remains of a dead one.
+    pub(super) fn close(&self, operation: OperationId) {
+        self.closing.set(Some(operation));
+        self.ask(operation, Command::Close);
+    }
+
     pub(super) fn abandon(&self, operation: OperationId) {
         self.push(Input::Abandoned { operation });
     }
@@ -113,8 +130,11 @@ impl Driver {
     pub(super) fn stop(&self) {
         self.stopped.set(true);
         self.alarm.stop();
+        let surroundings = self.surroundings.try_borrow_mut().map(|mut listeners| std::mem::take(&mut *listeners));
+        drop(surroundings);
         self.sockets.close_all();
         self.fetches.abort();
+        self.ledger.stop();
     }
 
     fn next_input(&self) -> Option<Input> {
@@ -141,13 +161,21 @@ impl Driver {
             Effect::Validate { check, schema, instance } => {
                 schema::validate(&self.hooks, &self.inputs, check, schema, instance);
             }
-            Effect::Wire(WireEffect::AskKey) => {}
-            Effect::Ledger(effect) => ledger::perform(&self.inputs, effect),
+            Effect::Wire(WireEffect::AskKey) => key::ask(&self.hooks, &self.inputs),
+            Effect::Ledger(effect) => self.ledger.perform(effect),
             Effect::Run { run, tool, call, arguments } => {
                 self.handlers.start(&self.inputs, run, &tool, call, arguments);
             }
             Effect::Abort { run, cause } => self.handlers.abort(run, &cause),
             Effect::Emit(event) => report(self.hooks.emit(event.topic.as_str(), &event.json)),
+            Effect::Settle { operation, result } if self.closing.get() == Some(operation) => {
+                let itself = self.itself.clone();
+                self.ledger.then(move || {
+                    if let Some(driver) = itself.upgrade() {
+                        driver.settle(operation, result);
+                    }
+                });
+            }
             Effect::Settle { operation, result } => self.settle(operation, result),
         }
     }

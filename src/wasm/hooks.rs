@@ -32,9 +32,18 @@ extern "C" {
         retryable: bool,
     ) -> Result<JsValue, JsValue>;
 
-    /// Wraps a closure of ours for JS to call: not once the session is over, and with an eye on traps.
+    /// Wraps a closure of ours for JS to call, with what it returns: not once the session is over, and with an eye on
+    /// traps.
     #[wasm_bindgen(method, catch)]
     pub(super) fn guard(this: &Hooks, closure: &JsValue) -> Result<Function, JsValue>;
+
+    /// A promise that is resolved when the session is over, be it that its instance is lost.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn ended(this: &Hooks) -> Result<JsValue, JsValue>;
+
+    /// Asks the app for the key. A promise of a text that a header can carry.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn key(this: &Hooks) -> Result<JsValue, JsValue>;
 
     /// Compiles a schema. A promise; a rejection whose `code` is `invalid_schema` is about the schema itself.
     #[wasm_bindgen(method, catch)]

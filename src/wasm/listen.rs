@@ -1,4 +1,4 @@
-//! Closures that JS holds: event listeners and timers, the only two places. Both stop when they are dropped.
+//! Closures that JS holds: event listeners, timers and callbacks, the only three. All stop when they are dropped.
 //!
 //! JS gets them through [`Hooks::guard`]: the facade sees a trap inside, and a closure whose instance is lost is not
 //! called any more.
@@ -64,4 +64,16 @@ impl Drop for Timer {
     fn drop(&mut self) {
         let _ = clear_timeout(&self.timer);
     }
+}
+
+/// A function that gives JS a value, for as long as it is kept.
+pub(super) struct Callback {
+    pub(super) function: Function,
+    _closure: Closure<dyn Fn(JsValue) -> JsValue>,
+}
+
+/// Makes a function for JS to call.
+pub(super) fn callback(hooks: &Hooks, called: impl Fn(JsValue) -> JsValue + 'static) -> Result<Callback, JsValue> {
+    let closure = Closure::<dyn Fn(JsValue) -> JsValue>::new(called);
+    Ok(Callback { function: hooks.guard(closure.as_ref())?, _closure: closure })
 }

@@ -19,8 +19,11 @@ mod fetch;
 mod handler;
 mod hooks;
 mod inputs;
+mod key;
 mod ledger;
 mod listen;
+mod moment;
+mod page;
 mod panic;
 mod schema;
 mod slots;
@@ -70,7 +73,7 @@ pub struct Session {
 impl Session {
     /// A conversation with an OpenHands agent-server.
     ///
-    /// `options` has `url`, `sessionKey?`, `id` and, to create the conversation, `request`: the JSON text of the create
+    /// `options` has `url`, `sessionKey?`, `asksKey`, `id` and, to create the conversation, `request`: the JSON text of the create
     /// request's other fields. `tools` is the JSON text of the declarations, `handlers` a map of name to function.
     /// Throws the error of [`Hooks`]' making when something is refused.
     pub fn openhands(options: JsValue, tools: &str, handlers: Map, hooks: Hooks) -> Result<Session, JsValue> {
@@ -138,7 +141,7 @@ impl Session {
 
     /// Closes the conversation.
     pub fn close(&self, operation: u32) {
-        self.ask(operation, Ok(Command::Close));
+        self.driver.close(OperationId(operation));
     }
 
     /// Nobody waits for this operation any more.

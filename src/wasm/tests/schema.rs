@@ -10,7 +10,7 @@ async fn ending(compile: &str, check: &str) -> String {
     let stage = Stage::with_schemas(&[("checked", handler)], r#"{"type":"object","minProperties":1}"#);
     stage.hook("compile", &function("schema, text", compile));
     stage.hook("check", &function("schema, instance", check));
-    stage.open();
+    stage.open().await;
     stage.socket_does("message", "{ data: 'call checked' }");
     let log = stage.told(1, "\"outcome\"").await;
     log.into_iter().rfind(|line| line.starts_with("call ")).unwrap()

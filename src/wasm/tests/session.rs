@@ -5,7 +5,7 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use super::stage::{Stage, function, js, pause, replace};
+use super::stage::{Stage, function, js, met, pause, replace};
 use crate::conversation::{Command, Content, OperationId};
 use crate::net::Millis;
 use crate::tool::ToolName;
@@ -18,7 +18,7 @@ fn send(text: &str) -> Command {
 #[wasm_bindgen_test]
 async fn a_socket_is_opened_spoken_to_and_heard() {
     let stage = Stage::new(&[]);
-    stage.open();
+    stage.open().await;
     stage.socket_does("message", "{ data: 'one' }");
     stage.socket_does("message", "{ data: new ArrayBuffer(4) }");
     stage.socket_does("error", "{}");
@@ -33,7 +33,7 @@ async fn a_socket_is_opened_spoken_to_and_heard() {
 #[wasm_bindgen_test]
 async fn a_closed_socket_is_silent() {
     let stage = Stage::new(&[]);
-    stage.open();
+    stage.open().await;
     stage.socket_does("message", "{ data: 'close' }");
     stage.socket_does("message", "{ data: 'late' }");
     stage.socket_does("close", "{ code: 1000, reason: '' }");
@@ -45,6 +45,7 @@ async fn a_closed_socket_is_silent() {
 async fn a_text_for_a_socket_that_is_not_open_goes_nowhere() {
     let stage = Stage::new(&[]);
     stage.driver.ask(OperationId(1), Command::Open);
+    stage.connecting().await;
     // Opened for the core, and closing by the time it speaks.
     function("", "const s = WebSocket.all.at(-1); s.readyState = 2; s.dispatchEvent(new Event('open'))")
         .call0(&JsValue::UNDEFINED)
@@ -57,6 +58,7 @@ async fn a_socket_that_cannot_be_made_is_a_closed_one() {
     let stage = Stage::new(&[]);
     let _refused = replace("WebSocket", &js("class { constructor() { throw 'not even an error' } }"));
     stage.driver.ask(OperationId(1), Command::Open);
+    met(|| !stage.seen().is_empty()).await;
     assert_eq!(stage.seen(), ["closed 1006 the socket could not be made"]);
 }
 
@@ -71,7 +73,7 @@ async fn a_listener_that_calls_back_is_queued() {
         }
     });
     stage.on_emit(back.as_ref());
-    stage.open();
+    stage.open().await;
     let log = stage.log();
     let place = |start: &str| log.iter().position(|line| line.starts_with(start)).unwrap();
     // The listener ran inside the opening, and what it asked for came after the opening was done.
@@ -85,14 +87,14 @@ async fn a_listener_that_throws_stops_nothing() {
     let stage = Stage::new(&[]);
     let _quiet = replace("console", &js("{ ...console, error() {} }"));
     stage.on_emit(&function("", "throw undefined"));
-    stage.open();
+    stage.open().await;
     assert!(stage.log().iter().any(|line| line.starts_with("settle 1 ")));
 }
 
 #[wasm_bindgen_test]
 async fn a_handler_runs_in_a_task_of_its_own_and_settles() {
     let stage = Stage::new(&[("add", function("args", "globalThis.ran = true; return args.n + 1"))]);
-    stage.open();
+    stage.open().await;
     stage.socket_does("message", "{ data: 'call add' }");
     assert!(js("globalThis.ran").is_undefined());
     let log = stage.told(1, "\"outcome\"").await.join("\n");
@@ -104,7 +106,7 @@ async fn a_handler_runs_in_a_task_of_its_own_and_settles() {
 async fn a_running_call_keeps_its_handler_when_it_is_replaced() {
     let slow = function("args", "return new Promise((done) => { globalThis.finish = () => done('old') })");
     let stage = Stage::new(&[("slow", slow)]);
-    stage.open();
+    stage.open().await;
     stage.socket_does("message", "{ data: 'call slow' }");
     while js("globalThis.finish").is_undefined() {
         pause(1).await;
@@ -125,7 +127,7 @@ async fn a_running_call_keeps_its_handler_when_it_is_replaced() {
 #[wasm_bindgen_test]
 async fn a_refused_declaration_changes_no_handler() {
     let stage = Stage::new(&[("kept", function("", "return 'old'"))]);
-    stage.open();
+    stage.open().await;
     let other =
         r#"{"name":"kept","description":"d","inputSchema":{"type":"object","minProperties":1},"hasHandler":true}"#;
     let tool = crate::tool::Tool::from_json(other).unwrap();
@@ -141,7 +143,7 @@ async fn cancelling_aborts_the_signal_and_a_handler_may_close_from_within() {
     let body = "return new Promise((done) => { context.signal.addEventListener('abort', () => {
         globalThis.reason = context.signal.reason; done('late') }); globalThis.waits = true })";
     let stage = Stage::new(&[("wait", function("args, context", body))]);
-    stage.open();
+    stage.open().await;
     stage.socket_does("message", "{ data: 'call wait' }");
     while js("globalThis.waits").is_undefined() {
         pause(1).await;
@@ -158,7 +160,7 @@ async fn cancelling_aborts_the_signal_and_a_handler_may_close_from_within() {
 #[wasm_bindgen_test]
 async fn the_timer_follows_the_core_and_stops_with_the_session() {
     let stage = Stage::new(&[]);
-    stage.open();
+    stage.open().await;
     let later = Millis(clock::now().0 + 20);
     stage.deadline.set(Some(later));
     stage.socket_does("message", "{ data: 'arm' }");
@@ -184,7 +186,7 @@ fn a_wait_beyond_what_timers_can_do_is_cut() {
 #[wasm_bindgen_test]
 async fn a_stopped_session_hears_nothing() {
     let stage = Stage::new(&[]);
-    stage.open();
+    stage.open().await;
     stage.driver.stop();
     stage.socket_does("message", "{ data: 'late' }");
     assert_eq!(stage.seen(), ["opened"]);

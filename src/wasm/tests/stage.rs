@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::call::CallId;
-use crate::conversation::{Command, Conversation, OperationId};
+use crate::conversation::{Command, Conversation, OperationId, Settings};
 use crate::error::Error;
 use crate::net::{Millis, SocketId};
 use crate::protocol::{self, CommandId, Delivery, Meaning, Opened, Outlet, Protocol, Signal, Status, Wire, WireEffect};
@@ -26,6 +26,11 @@ pub(super) fn hooks() -> Hooks {
     js(HOOKS).unchecked_into()
 }
 
+/// What the facade does when a session is over.
+pub(super) fn end(hooks: &Hooks) {
+    function("hooks", "hooks.end()").call1(&JsValue::NULL, hooks).unwrap();
+}
+
 /// The value of a JS expression.
 pub(super) fn js(expression: &str) -> JsValue {
     eval(&["(", expression, ")"].concat()).unwrap()
@@ -36,6 +41,22 @@ pub(super) async fn pause(milliseconds: u32) {
     let wait = function("ms", "return new Promise((done) => setTimeout(done, ms))");
     let promise = wait.call1(&JsValue::UNDEFINED, &milliseconds.into()).unwrap();
     JsFuture::from(promise.unchecked_into::<Promise>()).await.unwrap();
+}
+
+/// Lets tasks and timers run until something is so.
+pub(super) async fn met(condition: impl Fn() -> bool) {
+    for _ in 0..5_000 {
+        if condition() {
+            return;
+        }
+        pause(1).await;
+    }
+    panic!("it never was so");
+}
+
+/// The value of a JS expression that may be a promise.
+pub(super) async fn awaited(expression: &str) -> JsValue {
+    JsFuture::from(Promise::resolve(&js(expression))).await.unwrap()
 }
 
 /// A global that is something else until this is dropped.
@@ -53,6 +74,26 @@ pub(super) fn replace(name: &'static str, value: &JsValue) -> Replaced {
 impl Drop for Replaced {
     fn drop(&mut self) {
         Reflect::set(&global(), &self.name.into(), &self.original).unwrap();
+    }
+}
+
+/// A property of an object that is something else until this is dropped.
+pub(super) struct Defined(Function);
+
+/// `object` and `value` are JS expressions.
+pub(super) fn define(object: &str, name: &str, value: &str) -> Defined {
+    let define = function(
+        "object, name, value",
+        "const old = Object.getOwnPropertyDescriptor(object, name);
+         Object.defineProperty(object, name, { value, configurable: true, writable: true });
+         return () => { delete object[name]; if (old) Object.defineProperty(object, name, old); };",
+    );
+    Defined(define.call3(&JsValue::NULL, &js(object), &name.into(), &js(value)).unwrap().unchecked_into())
+}
+
+impl Drop for Defined {
+    fn drop(&mut self) {
+        self.0.call0(&JsValue::NULL).unwrap();
     }
 }
 
@@ -78,7 +119,7 @@ impl Protocol for Scripted {
         Ok(())
     }
 
-    fn open(&mut self, _tools: &[&Tool], _seed: u64, _now: Millis, out: &mut Outlet) {
+    fn open(&mut self, _tools: &[&Tool], _position: Option<String>, _seed: u64, _now: Millis, out: &mut Outlet) {
         out.effects.push(WireEffect::OpenSocket { socket: SOCKET, url: "ws://stage.invalid/".into() });
     }
 
@@ -87,15 +128,22 @@ impl Protocol for Scripted {
             Wire::Answered { answer, .. } => format!("answered {answer:?}"),
             Wire::Opened { .. } => {
                 out.effects.push(WireEffect::SendText { socket: SOCKET, text: "hello".into() });
-                let opened =
-                    Opened { id: "stage".into(), created: true, status: Status::Idle, tools: Vec::new(), gate: None };
-                out.say(Signal::Opened(opened));
+                out.say(Signal::Opened(Opened {
+                    id: "stage".into(),
+                    created: true,
+                    status: Status::Idle,
+                    tools: Vec::new(),
+                    gate: None,
+                    loses_messages: false,
+                }));
                 out.say(Signal::Ready);
                 "opened".into()
             }
             Wire::Frame { text, .. } => {
-                if text == "close" {
-                    out.effects.push(WireEffect::CloseSocket { socket: SOCKET });
+                match text.as_str() {
+                    "close" => out.effects.push(WireEffect::CloseSocket { socket: SOCKET }),
+                    "key" => out.effects.push(WireEffect::AskKey),
+                    _ => {}
                 }
                 if let Some(tool) = text.strip_prefix("call ") {
                     self.calls += 1;
@@ -108,6 +156,8 @@ impl Protocol for Scripted {
                 format!("frame {text}")
             }
             Wire::Closed { code, reason, .. } => format!("closed {code} {reason}"),
+            Wire::Key(key) => format!("key {key:?}"),
+            Wire::Surroundings(surroundings) => format!("{surroundings:?}"),
         };
         self.seen.borrow_mut().push(line);
     }
@@ -135,6 +185,10 @@ impl Protocol for Scripted {
     fn ledger_key(&self) -> String {
         format!("stage {}", self.number)
     }
+
+    fn position(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A driver over the scripted protocol and a fake WebSocket.
@@ -142,6 +196,7 @@ pub(super) struct Stage {
     pub(super) driver: Rc<Driver>,
     pub(super) seen: Rc<RefCell<Vec<String>>>,
     pub(super) deadline: Rc<Cell<Option<Millis>>>,
+    number: u32,
     /// `{ log, onEmit }`: what the hooks were told, as texts, and a function that they call with every event.
     hooks: Hooks,
     _sockets: Replaced,
@@ -169,15 +224,27 @@ impl Stage {
             tools.push(Tool::from_json(&text).unwrap());
         }
         let hooks = hooks();
-        let conversation = Conversation::new(Box::new(protocol), tools, 1).unwrap();
+        let settings = Settings { resume_within: Millis(0), results: false };
+        let conversation = Conversation::new(Box::new(protocol), tools, settings, 1).unwrap();
         let driver = Driver::new(conversation, map, hooks.clone());
-        Self { driver, seen, deadline, hooks, _sockets: sockets }
+        Self { driver, seen, deadline, number: STAGES.get(), hooks, _sockets: sockets }
+    }
+
+    /// The name of the conversation in the ledger.
+    pub(super) fn ledger_key(&self) -> String {
+        format!("stage {}", self.number)
     }
 
     /// Opens the conversation on its fake socket.
-    pub(super) fn open(&self) {
+    pub(super) async fn open(&self) {
         self.driver.ask(OperationId(1), Command::Open);
+        self.connecting().await;
         self.socket_does("open", "{}");
+    }
+
+    /// The ledger is asked before the socket is opened.
+    pub(super) async fn connecting(&self) {
+        met(|| js("WebSocket.all.length > 0").is_truthy()).await;
     }
 
     /// The newest fake socket fires an event with these fields.
@@ -228,8 +295,10 @@ impl Stage {
 }
 
 impl Drop for Stage {
+    /// As the facade does it.
     fn drop(&mut self) {
         self.driver.stop();
+        end(&self.hooks);
     }
 }
 
@@ -258,4 +327,8 @@ const HOOKS: &str = "{
     guard: (closure) => (...given) => closure(...given),
     compile() { return Promise.resolve(); },
     check() { return Promise.resolve('{\"valid\":true,\"issues\":[]}'); },
+    over: undefined,
+    end() {},
+    ended() { return this.over ??= new Promise((done) => { this.end = done; }); },
+    key() {},
 }";

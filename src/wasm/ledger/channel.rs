@@ -1,0 +1,58 @@
+//! Outcomes told from page to page: `BroadcastChannel`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use wasm_bindgen::JsValue;
+use web_sys::BroadcastChannel;
+
+use crate::call::Key;
+use crate::wasm::convert;
+use crate::wasm::hooks::Hooks;
+use crate::wasm::listen::{Listener, listen};
+
+const NAME: &str = "pagehand";
+
+/// What one page tells the others, as JSON text.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    conversation: String,
+    subject: String,
+    outcome: Box<RawValue>,
+}
+
+/// An open channel; it is closed when it is dropped.
+pub(super) struct Channel {
+    channel: BroadcastChannel,
+    _listener: Listener,
+}
+
+impl Channel {
+    /// `None` where there is no such thing.
+    pub(super) fn open(hooks: &Hooks, heard: impl Fn(Key, Box<RawValue>) + 'static) -> Option<Self> {
+        let channel = BroadcastChannel::new(NAME).ok()?;
+        let listener = listen(hooks, &channel, "message", move |event| {
+            let told = convert::text_at(&event, "data").and_then(|text| serde_json::from_str::<Told>(&text).ok());
+            if let Some(Told { conversation, subject, outcome }) = told {
+                heard(Key { conversation: conversation.into(), subject: subject.into() }, outcome);
+            }
+        });
+        // In Node an open channel keeps the process alive; elsewhere there is no such method.
+        let _ = convert::call_at(&channel, "unref");
+        Some(Self { _listener: listener.ok()?, channel })
+    }
+
+    pub(super) fn tell(&self, key: &Key, outcome: &RawValue) {
+        let (conversation, subject) = (key.conversation.to_string(), key.subject.to_string());
+        let told = Told { conversation, subject, outcome: outcome.to_owned() };
+        if let Ok(text) = serde_json::to_string(&told) {
+            // Throws only when it is closed.
+            let _ = self.channel.post_message(&JsValue::from(text));
+        }
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.channel.close();
+    }
+}

@@ -1,0 +1,242 @@
+//! `IndexedDB`: connections, transactions, reads.
+//!
+//! The bindings are ours: those of `web-sys` lack durability, and what is used here is little. Every event comes through
+//! [`listen`], so that a trap in a transaction is seen like any other.
+
+use js_sys::{Reflect, global};
+use wasm_bindgen::prelude::*;
+use web_sys::{Event, EventTarget};
+
+use crate::wasm::convert;
+use crate::wasm::hooks::Hooks;
+use crate::wasm::listen::{Listener, listen};
+use crate::wasm::moment::{Moment, until};
+
+#[wasm_bindgen]
+extern "C" {
+    /// `IDBFactory`.
+    pub type Factory;
+    #[wasm_bindgen(method, catch)]
+    fn open(this: &Factory, name: &str, version: u32) -> Result<Request, JsValue>;
+
+    /// `IDBRequest` and `IDBOpenDBRequest`.
+    #[wasm_bindgen(extends = EventTarget)]
+    pub type Request;
+    #[wasm_bindgen(method, getter, catch)]
+    fn result(this: &Request) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, getter, catch)]
+    fn error(this: &Request) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, getter, catch)]
+    fn transaction(this: &Request) -> Result<RawTransaction, JsValue>;
+
+    /// `IDBDatabase`.
+    #[wasm_bindgen(extends = EventTarget)]
+    #[derive(Clone)]
+    pub type RawDatabase;
+    #[wasm_bindgen(method, catch)]
+    fn close(this: &RawDatabase) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch, js_name = createObjectStore)]
+    pub(super) fn create(this: &RawDatabase, name: &str, options: &JsValue) -> Result<ObjectStore, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = transaction)]
+    fn begin(this: &RawDatabase, stores: &JsValue, mode: &str, options: &JsValue) -> Result<RawTransaction, JsValue>;
+
+    /// `IDBTransaction`.
+    #[wasm_bindgen(extends = EventTarget)]
+    pub type RawTransaction;
+    #[wasm_bindgen(method, catch, js_name = objectStore)]
+    fn store(this: &RawTransaction, name: &str) -> Result<ObjectStore, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn commit(this: &RawTransaction) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn abort(this: &RawTransaction) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, getter, catch, js_name = error)]
+    fn aborted_by(this: &RawTransaction) -> Result<JsValue, JsValue>;
+
+    /// `IDBObjectStore`, and `IDBIndex` where the methods are the same.
+    pub type ObjectStore;
+    #[wasm_bindgen(method, catch, js_name = createIndex)]
+    pub(super) fn create_index(this: &ObjectStore, name: &str, path: &JsValue) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn index(this: &ObjectStore, name: &str) -> Result<ObjectStore, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn get(this: &ObjectStore, key: &JsValue) -> Result<Request, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = getAll)]
+    pub(super) fn get_all(this: &ObjectStore, query: &JsValue) -> Result<Request, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = getAllKeys)]
+    pub(super) fn get_all_keys(this: &ObjectStore, query: &JsValue, count: u32) -> Result<Request, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn count(this: &ObjectStore) -> Result<Request, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn add(this: &ObjectStore, value: &JsValue) -> Result<Request, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn put(this: &ObjectStore, value: &JsValue) -> Result<Request, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn delete(this: &ObjectStore, key: &JsValue) -> Result<Request, JsValue>;
+
+    #[wasm_bindgen(catch, js_namespace = IDBKeyRange, js_name = upperBound)]
+    pub(super) fn up_to(key: &JsValue) -> Result<JsValue, JsValue>;
+}
+
+/// Why something did not work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::wasm) enum Failure {
+    /// There is no such thing here.
+    Missing(&'static str),
+    /// The connection is closed, by us or by the browser; perhaps another one can be opened.
+    Closed,
+    /// The site has no space left.
+    Full,
+    /// No answer came in time.
+    Late,
+    /// Anything else: the name of the exception.
+    Other(String),
+}
+
+impl Failure {
+    /// In a sentence.
+    pub(super) fn sentence(&self) -> String {
+        match self {
+            Self::Missing(what) => ["this browser offers no ", what, " here"].concat(),
+            Self::Closed => "the database was closed or deleted".into(),
+            Self::Full => "the storage of this site is full".into(),
+            Self::Late => "the browser's storage did not answer in time".into(),
+            Self::Other(name) => ["the browser's storage failed: ", name].concat(),
+        }
+    }
+}
+
+impl From<JsValue> for Failure {
+    fn from(thrown: JsValue) -> Self {
+        let (name, message) = convert::description(&thrown);
+        match name.as_str() {
+            "InvalidStateError" | "AbortError" => Self::Closed,
+            "QuotaExceededError" => Self::Full,
+            "" => Self::Other(message),
+            _ => Self::Other(name),
+        }
+    }
+}
+
+/// A connection; it is closed when it is dropped, and when somebody wants to delete or upgrade the database.
+pub(super) struct Database {
+    raw: RawDatabase,
+    _listener: Listener,
+}
+
+/// What the browser offers. The getter itself throws where storage is forbidden.
+pub(super) fn offered() -> Result<Factory, Failure> {
+    let factory = Reflect::get(&global(), &"indexedDB".into())?;
+    if factory.is_object() { Ok(factory.unchecked_into()) } else { Err(Failure::Missing("IndexedDB")) }
+}
+
+/// Brings the layout from an older version, 0 for none, to the current one.
+pub(super) type Upgrade = fn(&RawDatabase, u16) -> Result<(), JsValue>;
+
+impl Database {
+    /// Opens a database. Waits for as long as another page keeps an older version open.
+    pub(super) async fn open(hooks: &Hooks, name: &str, version: u32, upgrade: Upgrade) -> Result<Self, Failure> {
+        let request = offered()?.open(name, version)?;
+        let ended = Moment::new();
+        let _upgrading = listen(hooks, &request, "upgradeneeded", move |event| upgraded(&event, upgrade))?;
+        let _opened = listen(hooks, &request, "success", come(&ended, true))?;
+        let _failed = listen(hooks, &request, "error", come(&ended, false))?;
+        if !ended.await {
+            return Err(request.error()?.into());
+        }
+        let raw: RawDatabase = request.result()?.unchecked_into();
+        let listener = listen(hooks, &raw, "versionchange", {
+            let raw = raw.clone();
+            move |_| {
+                let _ = raw.close();
+            }
+        })?;
+        Ok(Self { raw, _listener: listener })
+    }
+
+    /// Begins a transaction over some stores, named in a JS value.
+    pub(super) fn begin(
+        &self,
+        hooks: &Hooks,
+        stores: &JsValue,
+        mode: &str,
+        options: &JsValue,
+    ) -> Result<Transaction, Failure> {
+        let raw = self.raw.begin(stores, mode, options)?;
+        let ended = Moment::new();
+        let listeners =
+            [listen(hooks, &raw, "complete", come(&ended, true))?, listen(hooks, &raw, "abort", come(&ended, false))?];
+        Ok(Transaction { raw, ended, hooks: hooks.clone(), _listeners: listeners })
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let _ = self.raw.close();
+    }
+}
+
+/// A transaction; it is aborted when it is dropped before its end.
+pub(super) struct Transaction {
+    raw: RawTransaction,
+    ended: Moment<bool>,
+    hooks: Hooks,
+    _listeners: [Listener; 2],
+}
+
+impl Transaction {
+    pub(super) fn store(&self, name: &str) -> Result<ObjectStore, Failure> {
+        Ok(self.raw.store(name)?)
+    }
+
+    /// Waits for what a request reads. A request that fails aborts the transaction, and that tells why.
+    pub(super) async fn read(&self, request: Result<Request, JsValue>) -> Result<JsValue, Failure> {
+        let request = request?;
+        let came = Moment::new();
+        let _listener = listen(&self.hooks, &request, "success", come(&came, true))?;
+        match until(self.ended.clone(), came).await {
+            Some(_) => Ok(request.result()?),
+            None => Err(self.failure()),
+        }
+    }
+
+    /// Waits until everything is written.
+    pub(super) async fn finish(self) -> Result<(), Failure> {
+        // Without this the transaction ends by itself, a little later; a page that is leaving has no later.
+        let _ = self.raw.commit();
+        if self.ended.clone().await { Ok(()) } else { Err(self.failure()) }
+    }
+
+    fn failure(&self) -> Failure {
+        match self.raw.aborted_by() {
+            Ok(error) if error.is_object() => error.into(),
+            _ => Failure::Closed,
+        }
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if !self.ended.has_come() {
+            let _ = self.raw.abort();
+        }
+    }
+}
+
+fn come<T: Clone + 'static>(moment: &Moment<T>, value: T) -> impl Fn(Event) + 'static {
+    let moment = moment.clone();
+    move |_| {
+        moment.come(value.clone());
+    }
+}
+
+/// An upgrade that fails is undone, and opening with it.
+fn upgraded(event: &Event, upgrade: Upgrade) {
+    let Some(request) = event.target().map(JsCast::unchecked_into::<Request>) else { return };
+    let from = convert::number_at(event, "oldVersion").unwrap_or_default();
+    let done = request.result().and_then(|database| upgrade(database.unchecked_ref(), from));
+    if done.is_err()
+        && let Ok(transaction) = request.transaction()
+    {
+        let _ = transaction.abort();
+    }
+}

@@ -1,0 +1,329 @@
+//! The ledger of a session: in memory first, and lasting where the browser has storage.
+//!
+//! Effects are dealt with one after another, so claims are answered in the order they were asked; only watches wait on
+//! their own. No wait is without an end, and a storage that fails is not asked again: the session goes on in memory, and
+//! is told so once.
+
+mod channel;
+mod database;
+mod owner;
+mod page;
+pub(super) mod prune;
+pub(super) mod store;
+mod watch;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::VecDeque;
+use std::mem;
+use std::rc::Rc;
+
+use serde_json::value::RawValue;
+
+use crate::call::{Claim, Key, LedgerEffect, LedgerInput, Memory, Owner, Place, Remembered};
+use crate::conversation::Input;
+use crate::net::Millis;
+
+use super::hooks::Hooks;
+use super::inputs::Inputs;
+use super::listen::Callback;
+use super::moment::{Moment, until, within};
+use super::{clock, task};
+
+use channel::Channel;
+use database::Failure;
+use prune::Limits;
+use store::{Entry, Store};
+use watch::Watches;
+
+const DATABASE: &str = "pagehand";
+
+/// How long the browser may take for one thing, in milliseconds.
+const PATIENCE: u32 = 2_000;
+
+thread_local! {
+    /// Whether this page has pruned the database.
+    static PRUNED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The ledger as one session sees it.
+pub(super) struct Keeper {
+    owner: Owner,
+    hooks: Hooks,
+    inputs: Inputs,
+    conversation: OnceCell<Rc<str>>,
+    /// Comes when the session is over. Every task of ours ends with it.
+    over: Moment<()>,
+    queue: RefCell<VecDeque<Work>>,
+    working: Cell<bool>,
+    storage: RefCell<Storage>,
+    /// Keeps the callback of the owner's lock.
+    lock: RefCell<Option<Callback>>,
+    channel: RefCell<Option<Channel>>,
+    watches: Watches,
+}
+
+enum Work {
+    Effect(LedgerEffect),
+    Then(Box<dyn FnOnce()>),
+}
+
+#[derive(Clone)]
+enum Storage {
+    Closed,
+    Open(Rc<Store>),
+    Lost,
+}
+
+impl Keeper {
+    pub(super) fn new(hooks: &Hooks, inputs: &Inputs) -> Rc<Self> {
+        let keeper = Rc::new(Self {
+            owner: Owner(format!("{:016x}{:016x}", clock::seed(), clock::seed()).into()),
+            hooks: hooks.clone(),
+            inputs: inputs.clone(),
+            conversation: OnceCell::new(),
+            over: Moment::new(),
+            queue: RefCell::default(),
+            working: Cell::new(false),
+            storage: RefCell::new(Storage::Closed),
+            lock: RefCell::default(),
+            channel: RefCell::default(),
+            watches: Watches::new(),
+        });
+        page::join(&keeper.owner, Rc::downgrade(&keeper));
+        keeper
+    }
+
+    /// Does what the core wants done with the ledger.
+    pub(super) fn perform(self: &Rc<Self>, effect: LedgerEffect) {
+        match effect {
+            LedgerEffect::Watch { key } => self.spawn("watching a call", Rc::clone(self).watch(key)),
+            effect => self.enqueue(Work::Effect(effect)),
+        }
+    }
+
+    /// Calls something when all that was asked before is done.
+    pub(super) fn then(self: &Rc<Self>, what: impl FnOnce() + 'static) {
+        self.enqueue(Work::Then(Box::new(what)));
+    }
+
+    /// The session is over.
+    pub(super) fn stop(&self) {
+        self.over.come(());
+        page::leave(&self.owner);
+        self.stir_page();
+        let channel = self.channel.try_borrow_mut().ok().and_then(|mut channel| channel.take());
+        drop((channel, self.set_storage(Storage::Lost)));
+    }
+
+    /// Runs a task for as long as the session lives.
+    fn spawn(&self, label: &'static str, work: impl Future<Output = ()> + 'static) {
+        let over = self.over.clone();
+        task::spawn(label, async move {
+            until(over, work).await;
+        });
+    }
+
+    fn enqueue(self: &Rc<Self>, work: Work) {
+        if let Ok(mut queue) = self.queue.try_borrow_mut() {
+            queue.push_back(work);
+        }
+        if !self.working.replace(true) {
+            let keeper = Rc::clone(self);
+            self.spawn("the ledger", async move {
+                while let Some(work) = keeper.next() {
+                    match work {
+                        Work::Effect(effect) => keeper.work(effect).await,
+                        Work::Then(what) => what(),
+                    }
+                }
+                keeper.working.set(false);
+            });
+        }
+    }
+
+    fn next(&self) -> Option<Work> {
+        self.queue.try_borrow_mut().ok()?.pop_front()
+    }
+
+    async fn work(self: &Rc<Self>, effect: LedgerEffect) {
+        match effect {
+            LedgerEffect::Recall { conversation } => {
+                let memory = self.recall(&conversation).await;
+                self.say(LedgerInput::Recalled(memory));
+                self.prune();
+            }
+            LedgerEffect::Claim { key, tool, lease } => {
+                let claim = self.claim(&key, tool, lease).await;
+                self.say(LedgerInput::Claimed { key, claim });
+            }
+            LedgerEffect::Record { key, outcome } => self.record(&key, outcome).await,
+            LedgerEffect::Remember { conversation, position } => {
+                let place = Place { position, at: clock::now() };
+                page::remember(&conversation, place.clone());
+                self.attempt(async |store| store.remember(&conversation, &place).await).await;
+            }
+            // Watches are not queued.
+            LedgerEffect::Watch { .. } => {}
+        }
+    }
+
+    async fn claim(&self, key: &Key, tool: String, lease: Millis) -> Claim {
+        match page::claim(key, &tool, &self.owner) {
+            Claim::Won => {}
+            known => return known,
+        }
+        let entry = Entry::new(key, &self.owner, tool, lease, clock::now());
+        let found = self.attempt(async |store| store.claim(&entry).await).await.flatten();
+        // One of our own: an attempt that looked as if it had failed.
+        let Some(found) = found.filter(|found| found.owner != entry.owner) else { return Claim::Won };
+        page::withdraw(key);
+        let claim = self.judge(found).await.into();
+        if let Claim::Settled(outcome) = &claim {
+            page::record(key, outcome.clone(), &self.owner);
+        }
+        self.stir_page();
+        claim
+    }
+
+    async fn record(&self, key: &Key, outcome: String) {
+        let Ok(raw) = RawValue::from_string(outcome) else { return };
+        if !page::record(key, raw.clone(), &self.owner) {
+            return;
+        }
+        for other in page::others(&self.owner) {
+            other.hear(key, raw.clone());
+        }
+        let entry = Entry::new(key, &self.owner, String::new(), Millis::default(), clock::now());
+        self.attempt(async |store| store.record(&entry, raw.get()).await).await;
+        // A borrow that lives while JS runs, but no JS that could come back to this cell.
+        if let Ok(channel) = self.channel.try_borrow()
+            && let Some(channel) = &*channel
+        {
+            channel.tell(key, &raw);
+        }
+    }
+
+    /// An entry has its outcome, from another session.
+    fn hear(&self, key: &Key, outcome: Box<RawValue>) {
+        page::record(key, outcome.clone(), &self.owner);
+        if self.conversation.get() == Some(&key.conversation) {
+            self.watches.end(key);
+            self.say(LedgerInput::Watched { key: key.clone(), claim: Claim::Settled(outcome) });
+        }
+    }
+
+    /// Something is no longer what the page took it for.
+    fn stir_page(&self) {
+        for other in page::others(&self.owner) {
+            other.watches.stir();
+        }
+    }
+
+    /// What is known of the conversation, here and in storage. It is listened to first, so that nothing is missed.
+    async fn recall(self: &Rc<Self>, conversation: &Rc<str>) -> Memory {
+        let _ = self.conversation.set(Rc::clone(conversation));
+        let weak = Rc::downgrade(self);
+        let channel = Channel::open(&self.hooks, move |key, outcome| {
+            if let Some(keeper) = weak.upgrade() {
+                keeper.hear(&key, outcome);
+            }
+        });
+        drop(self.channel.try_borrow_mut().map(|mut slot| mem::replace(&mut *slot, channel)));
+        let stored = self.attempt(async |store| store.recall(conversation).await).await;
+        let (place, entries) = stored.unwrap_or_default();
+        let mut memory = page::recall(conversation);
+        memory.place = [memory.place, place].into_iter().flatten().max_by_key(|place| place.at);
+        for entry in entries {
+            let (key, tool) = (entry.key(), entry.tool.clone());
+            // What the page knows better: its own entries, and outcomes that are still being written.
+            if page::look(&key).is_none() {
+                let claim = self.judge(entry).await.into();
+                memory.open.push(Remembered { key, tool, claim });
+            }
+        }
+        memory
+    }
+
+    fn prune(self: &Rc<Self>) {
+        let Storage::Open(store) = self.storage() else { return };
+        if !PRUNED.replace(true) {
+            let hooks = self.hooks.clone();
+            // What fails is tried again by the next page.
+            self.spawn("pruning the ledger", async move {
+                let batch = || store.prune(&Limits::DEFAULT, clock::now());
+                while let Some(Ok(true)) = within(&hooks, PATIENCE, batch()).await {}
+            });
+        }
+    }
+
+    /// Does something with the storage. `None` when there is none, or none any more. A connection that was closed is
+    /// opened again, once.
+    async fn attempt<T>(&self, work: impl AsyncFn(&Store) -> Result<T, Failure>) -> Option<T> {
+        let mut again = true;
+        loop {
+            let failure = match self.store().await? {
+                Ok(store) => match within(&self.hooks, PATIENCE, work(&store)).await {
+                    Some(Ok(done)) => return Some(done),
+                    Some(Err(failure)) => failure,
+                    None => Failure::Late,
+                },
+                Err(failure) => failure,
+            };
+            if !mem::take(&mut again) || failure != Failure::Closed {
+                self.lose(&failure);
+                return None;
+            }
+            drop(self.set_storage(Storage::Closed));
+        }
+    }
+
+    /// The storage, opened at the first use. The owner's lock comes first: entries are made under it.
+    async fn store(&self) -> Option<Result<Rc<Store>, Failure>> {
+        match self.storage() {
+            Storage::Open(store) => Some(Ok(store)),
+            Storage::Lost => None,
+            Storage::Closed => Some(self.open().await),
+        }
+    }
+
+    async fn open(&self) -> Result<Rc<Store>, Failure> {
+        database::offered()?;
+        if !self.lock.try_borrow().is_ok_and(|lock| lock.is_some()) {
+            let lock = owner::hold(&self.hooks, &self.owner).await?;
+            drop(self.lock.try_borrow_mut().map(|mut slot| mem::replace(&mut *slot, lock)));
+        }
+        // Opened by a task of its own, which closes what comes too late.
+        let (opened, hooks) = (Moment::new(), self.hooks.clone());
+        let arrives = opened.clone();
+        self.spawn("opening the ledger", async move {
+            arrives.come(Store::open(&hooks, DATABASE).await.map(Rc::new));
+        });
+        let store = within(&self.hooks, PATIENCE, opened.clone()).await;
+        let store = store.unwrap_or_else(|| {
+            opened.come(Err(Failure::Late));
+            Err(Failure::Late)
+        })?;
+        drop(self.set_storage(Storage::Open(Rc::clone(&store))));
+        Ok(store)
+    }
+
+    /// Goes on in memory.
+    fn lose(&self, failure: &Failure) {
+        if !matches!(self.set_storage(Storage::Lost), Some(Storage::Lost)) {
+            self.say(LedgerInput::Unavailable { reason: failure.sentence() });
+        }
+    }
+
+    fn storage(&self) -> Storage {
+        self.storage.try_borrow().map_or(Storage::Lost, |storage| storage.clone())
+    }
+
+    /// Gives what was there, to be dropped by who has no guard.
+    fn set_storage(&self, storage: Storage) -> Option<Storage> {
+        self.storage.try_borrow_mut().ok().map(|mut slot| mem::replace(&mut *slot, storage))
+    }
+
+    fn say(&self, what: LedgerInput) {
+        self.inputs.push(Input::Ledger(what));
+    }
+}

@@ -1,0 +1,106 @@
+//! Whether an owner lives: Web Locks.
+//!
+//! A session holds the lock with its name for as long as it lives, and the browser lets go of it when the page is gone. The
+//! facade does when the session is over or its instance lost, for then nothing of ours runs any more.
+//!
+//! Others ask for the lock in shared mode, so that they do not get into each other's way, and let go at once.
+
+use js_sys::{Function, Object, Reflect, global};
+use wasm_bindgen::prelude::*;
+use web_sys::{AbortController, AbortSignal};
+
+use crate::call::Owner;
+use crate::wasm::convert;
+use crate::wasm::hooks::Hooks;
+use crate::wasm::listen::{Callback, callback};
+use crate::wasm::moment::{Moment, within};
+
+use super::PATIENCE;
+use super::database::Failure;
+
+#[wasm_bindgen]
+extern "C" {
+    /// `LockManager`.
+    type Locks;
+    #[wasm_bindgen(method, catch)]
+    fn request(this: &Locks, name: &str, granted: &Function) -> Result<Held, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = request)]
+    fn request_with(this: &Locks, name: &str, options: &JsValue, granted: &Function) -> Result<JsValue, JsValue>;
+
+    /// The promise of a lock's end.
+    type Held;
+    #[wasm_bindgen(method, catch, js_name = catch)]
+    fn otherwise(this: &Held, rejected: &Function) -> Result<JsValue, JsValue>;
+
+    // What is called with a lock and returns at once: it lets go of the lock, and tells whether there was one. A closure of
+    // ours could do no more, and would have to be kept.
+    #[wasm_bindgen(thread_local_v2, js_name = Boolean)]
+    static BOOLEAN: Function;
+}
+
+/// Takes the lock of an owner, until the facade says that the session has ended. What is returned has to be kept.
+pub(super) async fn hold(hooks: &Hooks, owner: &Owner) -> Result<Option<Callback>, Failure> {
+    let Some(locks) = locks() else { return Ok(None) };
+    let granted = Moment::new();
+    let callback = callback(hooks, {
+        let (granted, hooks) = (granted.clone(), hooks.clone());
+        move |_| {
+            granted.come(());
+            hooks.ended().unwrap_or_default()
+        }
+    })?;
+    let held = locks.request(&name(&owner.0), &callback.function)?;
+    // A lock that is refused is never granted, and the wait tells.
+    BOOLEAN.with(|boolean| held.otherwise(boolean))?;
+    within(hooks, PATIENCE, granted).await.ok_or(Failure::Late)?;
+    Ok(Some(callback))
+}
+
+/// Whether an owner lives; `None` when nothing tells.
+pub(super) async fn lives(hooks: &Hooks, owner: &str) -> Option<bool> {
+    let options = options("ifAvailable", &JsValue::TRUE).ok()?;
+    let free = within(hooks, PATIENCE, ask(owner, &options)).await?;
+    Some(!free.ok()?.as_bool()?)
+}
+
+/// Waits for the end of an owner. Whether it came: otherwise nothing tells.
+pub(super) async fn ended(owner: &str) -> bool {
+    let Ok(waiting) = AbortController::new().map(Waiting) else { return false };
+    let signal: AbortSignal = waiting.0.signal();
+    match options("signal", &signal) {
+        Ok(options) => ask(owner, &options).await.is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// A request that is given up when it is dropped.
+struct Waiting(AbortController);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn ask(owner: &str, options: &JsValue) -> Result<JsValue, JsValue> {
+    let locks = locks().ok_or(JsValue::UNDEFINED)?;
+    convert::resolved(BOOLEAN.with(|boolean| locks.request_with(&name(owner), options, boolean))).await
+}
+
+fn options(name: &str, value: &JsValue) -> Result<JsValue, JsValue> {
+    let options = Object::new();
+    Reflect::set(&options, &"mode".into(), &"shared".into())?;
+    Reflect::set(&options, &name.into(), value)?;
+    Ok(options.into())
+}
+
+/// Pages that are not secure have none, and neither has every Node.
+fn locks() -> Option<Locks> {
+    let navigator = Reflect::get(&global(), &"navigator".into()).ok()?;
+    let locks = Reflect::get(&navigator, &"locks".into()).ok()?;
+    locks.is_object().then(|| locks.unchecked_into())
+}
+
+fn name(owner: &str) -> String {
+    ["pagehand ", owner].concat()
+}

@@ -1,0 +1,85 @@
+//! What the sessions of one page share: a ledger in memory, so that nothing runs twice in a page whatever becomes of its
+//! storage, and each other, so that they hear of outcomes at once.
+
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+use serde_json::value::RawValue;
+
+use crate::call::{Claim, Key, Ledger, Memory, Owner, Place};
+
+use super::Keeper;
+
+#[derive(Default)]
+struct Page {
+    ledger: Ledger,
+    sessions: Vec<(Owner, Weak<Keeper>)>,
+}
+
+thread_local! {
+    static PAGE: RefCell<Page> = RefCell::default();
+}
+
+pub(super) fn join(owner: &Owner, session: Weak<Keeper>) {
+    with(|page| page.sessions.push((owner.clone(), session)));
+}
+
+pub(super) fn leave(owner: &Owner) {
+    with(|page| page.sessions.retain(|(other, _)| other != owner));
+}
+
+/// The open sessions of the page but this one.
+pub(super) fn others(owner: &Owner) -> Vec<Rc<Keeper>> {
+    let others = |page: &mut Page| {
+        page.sessions.iter().filter(|(other, _)| other != owner).filter_map(|(_, session)| session.upgrade()).collect()
+    };
+    with(others).unwrap_or_default()
+}
+
+/// Whether an owner is a session of this page.
+pub(super) fn has(owner: &str) -> bool {
+    with(|page| page.has(owner)).unwrap_or_default()
+}
+
+pub(super) fn claim(key: &Key, tool: &str, owner: &Owner) -> Claim {
+    let claim =
+        |Page { ledger, sessions }: &mut Page| ledger.claim(key, tool, owner, |owner| among(sessions, &owner.0));
+    with(claim).unwrap_or(Claim::Won)
+}
+
+pub(super) fn look(key: &Key) -> Option<Claim> {
+    with(|page| page.ledger.look(key, |owner| page.has(&owner.0))).flatten()
+}
+
+/// Whether it is the first outcome of its entry.
+pub(super) fn record(key: &Key, outcome: Box<RawValue>, owner: &Owner) -> bool {
+    with(|page| page.ledger.record(key, outcome, owner)).unwrap_or_default()
+}
+
+/// An entry that turned out to be another page's.
+pub(super) fn withdraw(key: &Key) {
+    with(|page| page.ledger.withdraw(key));
+}
+
+pub(super) fn remember(conversation: &Rc<str>, place: Place) {
+    with(|page| page.ledger.remember(conversation, place));
+}
+
+pub(super) fn recall(conversation: &Rc<str>) -> Memory {
+    with(|page| page.ledger.recall(conversation, |owner| page.has(&owner.0))).unwrap_or_default()
+}
+
+impl Page {
+    fn has(&self, owner: &str) -> bool {
+        among(&self.sessions, owner)
+    }
+}
+
+fn among(sessions: &[(Owner, Weak<Keeper>)], owner: &str) -> bool {
+    sessions.iter().any(|(other, _)| *other.0 == *owner)
+}
+
+/// Nothing of JS runs under the guard.
+fn with<T>(what: impl FnOnce(&mut Page) -> T) -> Option<T> {
+    PAGE.with(|page| page.try_borrow_mut().ok().map(|mut page| what(&mut page)))
+}

@@ -1,0 +1,148 @@
+//! Waiting for what becomes of an entry that somebody else has.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use serde_json::value::RawValue;
+
+use crate::call::{Claim, Key, LedgerInput};
+use crate::net::Millis;
+use crate::wasm::clock;
+use crate::wasm::moment::{self, Moment, until};
+
+use super::store::Entry;
+use super::{Keeper, owner, page};
+
+/// What is known of an entry.
+pub(super) enum Found {
+    /// This will not change.
+    Final(Claim),
+    /// A session of this page has it. The page tells its sessions when that changes.
+    Here,
+    /// Another page has it.
+    Elsewhere(Entry),
+}
+
+impl From<Found> for Claim {
+    fn from(found: Found) -> Self {
+        match found {
+            Found::Final(claim) => claim,
+            Found::Here | Found::Elsewhere(_) => Self::Held,
+        }
+    }
+}
+
+/// The watches of a session: each with what makes it look again.
+pub(super) struct Watches(RefCell<Vec<(Key, Moment<()>)>>);
+
+impl Watches {
+    pub(super) fn new() -> Self {
+        Self(RefCell::default())
+    }
+
+    /// Has all watches look again.
+    pub(super) fn stir(&self) {
+        let all = self.0.try_borrow().map(|watches| watches.clone()).unwrap_or_default();
+        for (_, stirred) in all {
+            stirred.come(());
+        }
+    }
+
+    /// Ends a watch, whose outcome is known. Whether there was one.
+    pub(super) fn end(&self, key: &Key) -> bool {
+        let taken = self.0.try_borrow_mut().ok().and_then(|mut watches| {
+            let place = watches.iter().position(|(other, _)| other == key)?;
+            Some(watches.swap_remove(place).1)
+        });
+        taken.is_some_and(|stirred| {
+            stirred.come(());
+            true
+        })
+    }
+
+    fn begin(&self, key: &Key) -> Moment<()> {
+        let stirred = Moment::new();
+        if let Ok(mut watches) = self.0.try_borrow_mut() {
+            watches.push((key.clone(), stirred.clone()));
+        }
+        stirred
+    }
+}
+
+impl Keeper {
+    /// Waits until an entry has its outcome or its owner is gone, and tells the core, unless it has been told meanwhile.
+    pub(super) async fn watch(self: Rc<Self>, key: Key) {
+        let mut gone = None;
+        loop {
+            // First the watch and then the look: what is told in between is not missed.
+            let stirred = self.watches.begin(&key);
+            let found = self.find(&key, gone.as_deref()).await;
+            match &found {
+                Found::Final(_) => {}
+                Found::Here => stirred.await,
+                Found::Elsewhere(entry) => {
+                    if until(stirred, self.wait_for_end(entry)).await.is_some() {
+                        gone = Some(entry.owner.clone());
+                    }
+                }
+            }
+            let untold = self.watches.end(&key);
+            match found {
+                _ if !untold => return,
+                Found::Final(claim) => return self.say(LedgerInput::Watched { key, claim }),
+                Found::Here | Found::Elsewhere(_) => {}
+            }
+        }
+    }
+
+    /// What is known of an entry, when this owner is known to be gone.
+    async fn find(&self, key: &Key, gone: Option<&str>) -> Found {
+        match page::look(key) {
+            Some(claim @ Claim::Settled(_)) => return Found::Final(claim),
+            Some(Claim::Held | Claim::Won) => return Found::Here,
+            Some(Claim::Abandoned) | None => {}
+        }
+        match self.read(key).await {
+            Some(entry) if gone == Some(entry.owner.as_str()) => Found::Final(ended(Some(entry))),
+            Some(entry) => self.judge(entry).await,
+            None => Found::Final(Claim::Abandoned),
+        }
+    }
+
+    /// What a stored entry means now.
+    pub(super) async fn judge(&self, entry: Entry) -> Found {
+        if entry.outcome.is_some() {
+            return Found::Final(ended(Some(entry)));
+        }
+        if self.lives(&entry).await {
+            return Found::Elsewhere(entry);
+        }
+        // The outcome may have been written between the reading and the end of its owner.
+        Found::Final(ended(self.read(&entry.key()).await))
+    }
+
+    async fn read(&self, key: &Key) -> Option<Entry> {
+        self.attempt(async |store| store.look(key).await).await.flatten()
+    }
+
+    async fn lives(&self, entry: &Entry) -> bool {
+        if page::has(&entry.owner) {
+            return true;
+        }
+        owner::lives(&self.hooks, &entry.owner).await.unwrap_or_else(|| clock::now().0 < entry.until)
+    }
+
+    /// Waits for the end of an entry's owner; where nothing tells, for as long as it may take.
+    async fn wait_for_end(&self, entry: &Entry) {
+        if !owner::ended(&entry.owner).await {
+            let left = Millis(entry.until.saturating_sub(clock::now().0));
+            moment::after(&self.hooks, clock::wait(left)).await;
+        }
+    }
+}
+
+/// What an entry means whose owner is gone.
+fn ended(entry: Option<Entry>) -> Claim {
+    let outcome = entry.and_then(|entry| entry.outcome).and_then(|text| RawValue::from_string(text).ok());
+    outcome.map_or(Claim::Abandoned, Claim::Settled)
+}
