@@ -94,6 +94,13 @@ pub enum LedgerEffect {
         key: Key,
         /// JSON text.
         outcome: String,
+        /// Whether the agent is still to be told: until [`LedgerEffect::Discharge`] the entry is recalled.
+        owed: bool,
+    },
+    /// The agent has been told the outcome of an entry.
+    Discharge {
+        /// Its name.
+        key: Key,
     },
     /// Remember how far a conversation has been dealt with.
     Remember {
@@ -135,7 +142,7 @@ pub enum LedgerInput {
 pub struct Memory {
     /// How far it was dealt with, and when that was written.
     pub place: Option<Place>,
-    /// Entries without an outcome: `Held` or `Abandoned`.
+    /// Entries without an outcome, `Held` or `Abandoned`, and those whose outcome is owed to the agent, `Settled`.
     pub open: Vec<Remembered>,
 }
 
@@ -148,14 +155,14 @@ pub struct Place {
     pub at: Millis,
 }
 
-/// An entry without an outcome.
+/// An entry that is not done with.
 #[derive(Debug, Clone)]
 pub struct Remembered {
     /// Its name.
     pub key: Key,
     /// The tool's name.
     pub tool: String,
-    /// `Held` or `Abandoned`.
+    /// What is known of it.
     pub claim: Claim,
 }
 
@@ -175,6 +182,7 @@ struct Entry {
     owner: Owner,
     tool: String,
     outcome: Option<Box<RawValue>>,
+    owed: bool,
 }
 
 impl Ledger {
@@ -183,7 +191,7 @@ impl Ledger {
         match self.entries.get(key) {
             Some(entry) => entry.claim(lives),
             None => {
-                let entry = Entry { owner: owner.clone(), tool: tool.to_owned(), outcome: None };
+                let entry = Entry { owner: owner.clone(), tool: tool.to_owned(), outcome: None, owed: false };
                 self.entries.insert(key.clone(), entry);
                 Claim::Won
             }
@@ -196,14 +204,22 @@ impl Ledger {
     }
 
     /// Writes an outcome, unless there is one. Whether it was written.
-    pub fn record(&mut self, key: &Key, outcome: Box<RawValue>, owner: &Owner) -> bool {
-        let empty = || Entry { owner: owner.clone(), tool: String::new(), outcome: None };
+    pub fn record(&mut self, key: &Key, outcome: Box<RawValue>, owed: bool, owner: &Owner) -> bool {
+        let empty = || Entry { owner: owner.clone(), tool: String::new(), outcome: None, owed };
         let entry = self.entries.entry(key.clone()).or_insert_with(empty);
         let first = entry.outcome.is_none();
         if first {
             entry.outcome = Some(outcome);
+            entry.owed = owed;
         }
         first
+    }
+
+    /// The agent has been told.
+    pub fn discharge(&mut self, key: &Key) {
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.owed = false;
+        }
     }
 
     /// Takes an entry out that turned out to be somebody else's.
@@ -218,8 +234,10 @@ impl Ledger {
 
     /// What is known of a conversation.
     pub fn recall(&self, conversation: &Rc<str>, lives: impl Fn(&Owner) -> bool) -> Memory {
-        let open =
-            self.entries.iter().filter(|(key, entry)| key.conversation == *conversation && entry.outcome.is_none());
+        let open = self
+            .entries
+            .iter()
+            .filter(|(key, entry)| key.conversation == *conversation && (entry.outcome.is_none() || entry.owed));
         let open = open.map(|(key, entry)| Remembered {
             key: key.clone(),
             tool: entry.tool.clone(),
@@ -275,8 +293,8 @@ mod tests {
     fn the_first_outcome_stays() {
         let mut ledger = Ledger::default();
         ledger.claim(&key("a"), "t", &owner("1"), |_| true);
-        assert!(ledger.record(&key("a"), outcome("1"), &owner("1")));
-        assert!(!ledger.record(&key("a"), outcome("2"), &owner("2")));
+        assert!(ledger.record(&key("a"), outcome("1"), false, &owner("1")));
+        assert!(!ledger.record(&key("a"), outcome("2"), false, &owner("2")));
         let Some(Claim::Settled(first)) = ledger.look(&key("a"), |_| false) else { panic!("no outcome") };
         assert_eq!(first.get(), "1");
     }
@@ -297,11 +315,21 @@ mod tests {
         ledger.claim(&key("a"), "t", &owner("1"), |_| true);
         ledger.claim(&key("b"), "t", &owner("1"), |_| true);
         ledger.claim(&other, "t", &owner("1"), |_| true);
-        ledger.record(&key("b"), outcome("null"), &owner("1"));
+        ledger.record(&key("b"), outcome("null"), false, &owner("1"));
         let place = Place { position: "7".into(), at: Millis(1) };
         ledger.remember(&key("a").conversation, place.clone());
         let memory = ledger.recall(&key("a").conversation, |_| true);
         assert_eq!(memory.open.iter().map(|open| open.key.clone()).collect::<Vec<_>>(), [key("a")]);
         assert_eq!(memory.place, Some(place));
+    }
+
+    #[test]
+    fn an_outcome_that_is_owed_is_recalled_until_it_is_discharged() {
+        let mut ledger = Ledger::default();
+        ledger.record(&key("a"), outcome("1"), true, &owner("1"));
+        let recalled = |ledger: &Ledger| ledger.recall(&key("a").conversation, |_| false).open;
+        assert!(matches!(recalled(&ledger)[0].claim, Claim::Settled(_)));
+        ledger.discharge(&key("a"));
+        assert!(recalled(&ledger).is_empty());
     }
 }

@@ -187,7 +187,7 @@ impl Conversation {
             (Ok(done), approval) => {
                 if let Some(approval) = approval {
                     let key = Key::approval(&self.key, &approval.id);
-                    self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: runs.to_string() }));
+                    self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: runs.to_string(), owed: false }));
                 }
                 Ok(done)
             }

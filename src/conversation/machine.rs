@@ -337,7 +337,8 @@ impl Conversation {
                 }
                 Action::Record { call, outcome } => {
                     let key = Key::call(&self.key, &call);
-                    self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome }));
+                    let owed = self.settings.results;
+                    self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome, owed }));
                 }
                 Action::Run { run, tool, call, arguments } => {
                     self.out.push(Effect::Run { run, tool, call, arguments });

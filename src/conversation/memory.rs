@@ -1,6 +1,6 @@
 //! What the ledger has to do with the conversation: who runs which call, and how far the log has been dealt with.
 
-use crate::call::{LedgerEffect, LedgerInput, Memory};
+use crate::call::{Claim, LedgerEffect, LedgerInput, Memory};
 use crate::net::Millis;
 use crate::protocol::{NoticeCode, Outlet};
 use crate::tool::Tool;
@@ -48,6 +48,9 @@ impl Conversation {
         self.phase = Phase::Opening(operation);
         let known = memory.open.into_iter().filter_map(|open| Some((open.key.as_call()?, open.tool, open.claim)));
         for (call, tool, claim) in known {
+            if let Claim::Settled(outcome) = &claim {
+                self.owe_from_before(call.clone(), tool.clone(), outcome);
+            }
             self.calls_do(now, |calls, _, out| calls.recalled(&call, &tool, claim, out));
         }
         let fresh = |at: Millis| at.0.saturating_add(self.settings.resume_within.0) >= now.0;

@@ -5,6 +5,8 @@
 
 use std::mem;
 
+use serde_json::value::RawValue;
+
 use crate::call::{CallId, Claim, Ending, Key, LedgerEffect, Outcome, Step};
 use crate::error::Error;
 use crate::net::Millis;
@@ -57,6 +59,13 @@ impl Conversation {
         }
     }
 
+    /// An outcome from before we came, of which the agent may not have been told.
+    pub(super) fn owe_from_before(&mut self, call: CallId, tool: String, outcome: &RawValue) {
+        if self.settings.results {
+            self.results.owed.push(Owed { call, tool, outcome: outcome.get().to_owned(), stage: Stage::Waiting });
+        }
+    }
+
     /// Whether outcomes are still to be sent, so that the turn is not over.
     pub(super) fn results_are_due(&self) -> bool {
         !self.results.owed.is_empty() && matches!(self.status, Status::Idle | Status::Finished)
@@ -102,12 +111,13 @@ impl Conversation {
         let again = match result {
             Ok(_) => {
                 self.results.attempts = 0;
-                let records = owed.iter().map(|owed| LedgerEffect::Record {
-                    key: Key::answer(&self.key, &owed.call),
-                    outcome: "null".to_owned(),
-                });
-                let records: Vec<_> = records.map(Effect::Ledger).collect();
-                return self.out.extend(records);
+                for Owed { call, .. } in owed {
+                    let told = Key::answer(&self.key, &call);
+                    let told = LedgerEffect::Record { key: told, outcome: "null".to_owned(), owed: false };
+                    let discharged = LedgerEffect::Discharge { key: Key::call(&self.key, &call) };
+                    self.out.extend([told, discharged].map(Effect::Ledger));
+                }
+                return;
             }
             Err(error) => {
                 self.turn.withdraw();

@@ -102,3 +102,27 @@ fn of_two_pages_one_tells_the_agent() {
     }
     assert_eq!((said(&mut one).is_some(), said(&mut two).is_some()), (true, false));
 }
+
+#[test]
+fn case_16_outcomes_that_a_page_took_with_it_leave_from_the_next_one_once() {
+    let mut one = talking();
+    one.durable(1, &action("a", "t", "{}"));
+    one.durable(2, &ack("a"));
+    assert_eq!(one.outcome("a")["kind"], "ok");
+    let ghost = Stage::new(vec![]).as_page("ghost", &one);
+    one.dies();
+    for expected in [true, false] {
+        let mut next = Stage::joins_with_results(vec![tool("t", ANY)]).as_page("next", &ghost);
+        next.command(Command::Open);
+        next.open("1.58.2", 200, "[]");
+        next.frame(r#"{"type":"sync"}"#);
+        next.joined("[]");
+        next.frame(&format!(r#"{{"type":"transient","event":{}}}"#, full_state("f", "finished")));
+        let lines = said(&mut next);
+        assert_eq!(
+            lines.as_ref().map(|lines| lines[1].as_str()),
+            expected.then_some(r#"t a: {"kind":"ok","result":null}"#)
+        );
+        assert!(next.runs.is_empty());
+    }
+}

@@ -97,6 +97,11 @@ impl Stage {
         Self::with_all(key, opening, tools, Resumption { results: true, ..resumption() }).made_ready()
     }
 
+    pub fn joins_with_results(tools: Vec<Tool>) -> Self {
+        let (key, opening) = (SessionKey::Fixed("canary".into()), Opening::Attach { id: ID.into() });
+        Self::with_all(key, opening, tools, Resumption { results: true, ..resumption() })
+    }
+
     fn with_all(session_key: SessionKey, opening: Opening, tools: Vec<Tool>, resumption: Resumption) -> Self {
         let settings = Settings { url: "http://server".into(), session_key };
         let protocol = OpenHands::new(settings, opening).unwrap();
@@ -320,8 +325,12 @@ impl Stage {
                 self.watched.push(key);
                 return None;
             }
-            LedgerEffect::Record { key, outcome } => {
-                ledger.record(&key, RawValue::from_string(outcome).unwrap(), &owner);
+            LedgerEffect::Record { key, outcome, owed } => {
+                ledger.record(&key, RawValue::from_string(outcome).unwrap(), owed, &owner);
+                return None;
+            }
+            LedgerEffect::Discharge { key } => {
+                ledger.discharge(&key);
                 return None;
             }
             LedgerEffect::Remember { conversation, position } => {

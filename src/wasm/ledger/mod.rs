@@ -156,7 +156,11 @@ impl Keeper {
                 let claim = self.claim(&key, tool, lease).await;
                 self.say(LedgerInput::Claimed { key, claim });
             }
-            LedgerEffect::Record { key, outcome } => self.record(&key, outcome).await,
+            LedgerEffect::Record { key, outcome, owed } => self.record(&key, outcome, owed).await,
+            LedgerEffect::Discharge { key } => {
+                page::discharge(&key);
+                self.attempt(async |store| store.discharge(&key).await).await;
+            }
             LedgerEffect::Remember { conversation, position } => {
                 let place = Place { position, at: clock::now() };
                 page::remember(&conversation, place.clone());
@@ -179,22 +183,22 @@ impl Keeper {
         page::withdraw(key);
         let claim = self.judge(found).await.into();
         if let Claim::Settled(outcome) = &claim {
-            page::record(key, outcome.clone(), &self.owner);
+            page::record(key, outcome.clone(), false, &self.owner);
         }
         self.stir_page();
         claim
     }
 
-    async fn record(&self, key: &Key, outcome: String) {
+    async fn record(&self, key: &Key, outcome: String, owed: bool) {
         let Ok(raw) = RawValue::from_string(outcome) else { return };
-        if !page::record(key, raw.clone(), &self.owner) {
+        if !page::record(key, raw.clone(), owed, &self.owner) {
             return;
         }
         for other in page::others(&self.owner) {
             other.hear(key, raw.clone());
         }
         let entry = Entry::new(key, &self.owner, String::new(), Millis::default(), clock::now());
-        self.attempt(async |store| store.record(&entry, raw.get()).await).await;
+        self.attempt(async |store| store.record(&entry, raw.get(), owed).await).await;
         // A borrow that lives while JS runs, but no JS that could come back to this cell.
         if let Ok(channel) = self.channel.try_borrow()
             && let Some(channel) = &*channel
@@ -205,7 +209,7 @@ impl Keeper {
 
     /// An entry has its outcome, from another session.
     fn hear(&self, key: &Key, outcome: Box<RawValue>) {
-        page::record(key, outcome.clone(), &self.owner);
+        page::record(key, outcome.clone(), false, &self.owner);
         if self.conversation.get() == Some(&key.conversation) {
             self.watches.end(key);
             self.say(LedgerInput::Watched { key: key.clone(), claim: Claim::Settled(outcome) });

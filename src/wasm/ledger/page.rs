@@ -52,8 +52,13 @@ pub(super) fn look(key: &Key) -> Option<Claim> {
 }
 
 /// Whether it is the first outcome of its entry.
-pub(super) fn record(key: &Key, outcome: Box<RawValue>, owner: &Owner) -> bool {
-    with(|page| page.ledger.record(key, outcome, owner)).unwrap_or_default()
+pub(super) fn record(key: &Key, outcome: Box<RawValue>, owed: bool, owner: &Owner) -> bool {
+    with(|page| page.ledger.record(key, outcome, owed, owner)).unwrap_or_default()
+}
+
+/// The agent has been told.
+pub(super) fn discharge(key: &Key) {
+    with(|page| page.ledger.discharge(key));
 }
 
 /// An entry that turned out to be another page's.

@@ -3,7 +3,7 @@
 //! Version 1, database `pagehand`:
 //!
 //! - `entries`, key `[conversation, subject]`: an [`Entry`]. The index `open`, on `[conversation, open]`, holds those
-//!   without an outcome, for only they have the field `open`; the index `at` all of them, by age.
+//!   without an outcome or with one that is owed, for only they have the field `open`; the index `at` all of them, by age.
 //! - `places`, key `conversation`: how far a conversation was dealt with, with an index `at`.
 
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub(in crate::wasm) struct Entry {
     /// JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::wasm) outcome: Option<String>,
-    /// 1, as long as there is no outcome: what is absent is in no index.
+    /// 1, as long as there is no outcome or it is owed to the agent: what is absent is in no index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     open: Option<u8>,
 }
@@ -113,20 +113,32 @@ impl Store {
     }
 
     /// Writes an outcome, unless there is one. The rest of the entry is used when none is there.
-    pub(in crate::wasm) async fn record(&self, entry: &Entry, outcome: &str) -> Result<(), Failure> {
+    pub(in crate::wasm) async fn record(&self, entry: &Entry, outcome: &str, owed: bool) -> Result<(), Failure> {
         let transaction = self.write(ENTRIES)?;
         let entries = transaction.store(ENTRIES)?;
         let found: Option<Entry> =
             convert::from_js(&transaction.read(entries.get(&key(&entry.conversation, &entry.subject))).await?);
         let entry = found.unwrap_or_else(|| entry.clone());
         if entry.outcome.is_none() {
-            let ended = Entry { outcome: Some(outcome.to_owned()), open: None, ..entry };
+            let ended = Entry { outcome: Some(outcome.to_owned()), open: owed.then_some(1), ..entry };
             entries.put(&convert::to_js(&ended)?)?;
         }
         transaction.finish().await
     }
 
-    /// The place of a conversation, and its entries without an outcome.
+    /// The agent has been told the outcome of an entry.
+    pub(in crate::wasm) async fn discharge(&self, what: &Key) -> Result<(), Failure> {
+        let transaction = self.write(ENTRIES)?;
+        let entries = transaction.store(ENTRIES)?;
+        let found: Option<Entry> =
+            convert::from_js(&transaction.read(entries.get(&key(&what.conversation, &what.subject))).await?);
+        if let Some(entry) = found {
+            entries.put(&convert::to_js(&Entry { open: None, ..entry })?)?;
+        }
+        transaction.finish().await
+    }
+
+    /// The place of a conversation, and its entries that are not done with.
     pub(in crate::wasm) async fn recall(&self, conversation: &str) -> Result<(Option<Place>, Vec<Entry>), Failure> {
         let transaction = self.read(&convert::to_js(&[ENTRIES, PLACES])?)?;
         let open = transaction.store(ENTRIES)?.index(OPEN)?.get_all(&convert::to_js(&(conversation, 1))?);

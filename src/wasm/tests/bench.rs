@@ -85,7 +85,7 @@ impl Bench {
     }
 
     pub(super) fn record(&self, call: &str, outcome: &str) {
-        self.keeper.perform(LedgerEffect::Record { key: self.key(call), outcome: outcome.into() });
+        self.keeper.perform(LedgerEffect::Record { key: self.key(call), outcome: outcome.into(), owed: false });
     }
 
     pub(super) fn watch(&self, call: &str) {
@@ -171,7 +171,7 @@ impl OtherPage {
 
     pub(super) async fn records(&self, key: &Key, outcome: &str) {
         let entry = Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
-        self.store.record(&entry, outcome).await.unwrap();
+        self.store.record(&entry, outcome, false).await.unwrap();
     }
 
     /// The browser lets go of a page's locks when it is gone.

@@ -30,7 +30,7 @@ async fn database(name: &str, entries: &[(&str, u64)]) -> Store {
         let entry = Entry::new(&key(call), &Owner("o".into()), "t".into(), Millis(0), at);
         assert!(store.claim(&entry).await.unwrap().is_none());
         if !call.starts_with("open") {
-            store.record(&entry, "1").await.unwrap();
+            store.record(&entry, "1", false).await.unwrap();
         }
     }
     store
@@ -85,8 +85,8 @@ async fn of_too_many_entries_young_ones_go_too_and_never_open_ones() {
 async fn the_first_outcome_stays_and_an_entry_is_made_where_there_is_none() {
     let store = database("outcomes", &[("a", 1)]).await;
     let entry = |call: &str| Entry::new(&key(call), &Owner("p".into()), "u".into(), Millis(0), NOW);
-    store.record(&entry("a"), "2").await.unwrap();
-    store.record(&entry("b"), "3").await.unwrap();
+    store.record(&entry("a"), "2", false).await.unwrap();
+    store.record(&entry("b"), "3", false).await.unwrap();
     let outcome = async |call: &str| store.look(&key(call)).await.unwrap().map(|entry| (entry.owner, entry.outcome));
     assert_eq!(outcome("a").await, Some(("o".into(), Some("1".into()))));
     assert_eq!(outcome("b").await, Some(("p".into(), Some("3".into()))));
