@@ -1,6 +1,7 @@
 //! The key that the app is asked for.
 
 use pagehand::conversation::{Command, Input, Topic, Wire};
+use pagehand::protocol::Surroundings;
 use pagehand::protocol::openhands::{Opening, SessionKey};
 
 use crate::stage::{ID, Stage, page_of};
@@ -81,6 +82,19 @@ fn an_app_without_a_key_for_the_next_connection_is_asked_again() {
     }
     stage.wait_for("a question", |stage| stage.keys_asked == 8);
     give(&mut stage, "canary-8");
+    assert_eq!(stage.sockets.len(), 2);
+}
+
+#[test]
+fn a_key_that_comes_when_the_network_is_gone_opens_nothing_before_it_is_back() {
+    let mut stage = ready();
+    stage.lose_socket(1006);
+    stage.wait_for("a question", |stage| stage.keys_asked == 3);
+    stage.input(Input::Wire(Wire::Surroundings(Surroundings::Offline)));
+    give(&mut stage, "canary-3");
+    assert_eq!(stage.sockets.len(), 1);
+    stage.input(Input::Wire(Wire::Surroundings(Surroundings::Online)));
+    give(&mut stage, "canary-4");
     assert_eq!(stage.sockets.len(), 2);
 }
 

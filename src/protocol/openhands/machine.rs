@@ -176,7 +176,10 @@ impl OpenHands {
                 if self.requests.keys.given(Some(key)) {
                     self.requests.release(now, out);
                     if self.link.waits_for_key() {
-                        self.open_socket(now, out);
+                        self.link.drop();
+                        if self.link.may_connect() {
+                            self.open_socket(now, out);
+                        }
                     }
                 }
             }

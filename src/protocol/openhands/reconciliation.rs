@@ -4,7 +4,7 @@
 //! Once the server has subscribed us, live events wait while the log is read; then the log comes first, and the events that
 //! waited after it. An event may be in both: the house delivers an id once.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::mem;
 
 use crate::error::Error;
@@ -170,7 +170,7 @@ impl Reconciliation {
                     return Ok((None, Step::Ask(page)));
                 }
                 let (waiting, tail) = (mem::take(waiting), mem::replace(tail, Tail::new()));
-                let brought: HashSet<_> = waiting.iter().filter_map(|event| event_id(&event.text)).collect();
+                let brought: Vec<_> = waiting.iter().filter_map(|event| event_id(&event.text)).collect();
                 let joined = tail.divide(self.recent.back().map(String::as_str), &brought, &self.status);
                 Ok(self.join(joined, waiting, reads))
             }

@@ -115,8 +115,8 @@ mod tests {
         suspicion.died(code, Millis(after))
     }
 
-    fn broken() -> Option<Error> {
-        Some(Error::Server { status: 500, detail: "poisoned".into(), error_id: None })
+    fn broken() -> Error {
+        Error::Server { status: 500, detail: "poisoned".into(), error_id: None }
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
             while dies(&mut suspicion, false, 1006, 0).is_none() {}
             assert_eq!(suspicion.answered(Question::Server, None), Finding::Ask(Question::Conversation));
             assert_eq!(suspicion.answered(Question::Conversation, None), Finding::Ask(Question::Log));
-            match suspicion.answered(Question::Log, broken()) {
+            match suspicion.answered(Question::Log, Some(broken())) {
                 Finding::Nothing => assert_eq!(round, 0),
                 Finding::Over(error) => assert_eq!((round, error.code()), (1, "conversation_unavailable")),
                 Finding::Ask(question) => panic!("{question:?}"),
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_good_answer_in_between_begins_the_count_anew() {
         let mut suspicion = Suspicion::default();
-        for error in [broken(), None, broken()] {
+        for error in [Some(broken()), None, Some(broken())] {
             while dies(&mut suspicion, false, 1006, 0).is_none() {}
             suspicion.answered(Question::Server, None);
             suspicion.answered(Question::Conversation, None);

@@ -1,7 +1,5 @@
 //! The end of the log of a conversation that is joined: what is under way in it, and where what is ours begins.
 
-use std::collections::HashSet;
-
 use serde_json::value::RawValue;
 
 use crate::protocol::{Page, Status};
@@ -67,7 +65,7 @@ impl Tail {
 
     /// Divides the log at our place in it. Without a place all of it is past, but for what the socket has brought
     /// meanwhile. The conversation had this status before the log was read.
-    pub(super) fn divide(mut self, place: Option<&str>, brought: &HashSet<String>, status: &Status) -> Joined {
+    pub(super) fn divide(mut self, place: Option<&str>, brought: &[String], status: &Status) -> Joined {
         self.events.reverse();
         let at = |id: &str| self.events.iter().rposition(|event| event.id.as_deref() == Some(id));
         let found = place.map(at);
@@ -137,7 +135,7 @@ mod tests {
 
     #[test]
     fn without_a_place_all_is_past_but_what_the_socket_has_brought() {
-        let brought = HashSet::from(["c".to_owned()]);
+        let brought = ["c".to_owned()];
         let joined = tail(&[event("c"), event("b"), event("a")], Some("older")).divide(None, &brought, &Status::Idle);
         assert_eq!((ids(&joined.past).as_str(), joined.ours.len()), ("a b", 0));
         assert_eq!((joined.status, joined.rewound, joined.further), (Some(Status::Idle), false, false));
@@ -146,24 +144,24 @@ mod tests {
     #[test]
     fn what_follows_our_place_is_ours() {
         let events = [event("d"), event("c"), told("b", "running"), event("a")];
-        let joined = tail(&events, None).divide(Some("b"), &HashSet::new(), &Status::Finished);
+        let joined = tail(&events, None).divide(Some("b"), &[], &Status::Finished);
         assert_eq!((ids(&joined.past).as_str(), ids(&joined.ours).as_str()), ("a b", "c d"));
         assert_eq!(joined.status, Some(Status::Running));
     }
 
     #[test]
     fn the_status_of_now_says_nothing_of_a_place_before() {
-        let joined = tail(&[event("b"), event("a")], None).divide(Some("a"), &HashSet::new(), &Status::Finished);
+        let joined = tail(&[event("b"), event("a")], None).divide(Some("a"), &[], &Status::Finished);
         assert_eq!(joined.status, None);
-        let joined = tail(&[event("b"), event("a")], None).divide(Some("b"), &HashSet::new(), &Status::Finished);
+        let joined = tail(&[event("b"), event("a")], None).divide(Some("b"), &[], &Status::Finished);
         assert_eq!(joined.status, Some(Status::Finished));
     }
 
     #[test]
     fn a_place_that_is_not_there_is_further_back_or_nowhere() {
-        let joined = tail(&[event("b")], Some("older")).divide(Some("x"), &HashSet::new(), &Status::Idle);
+        let joined = tail(&[event("b")], Some("older")).divide(Some("x"), &[], &Status::Idle);
         assert!(joined.further && !joined.rewound && joined.past.is_empty());
-        let joined = tail(&[event("b")], None).divide(Some("x"), &HashSet::new(), &Status::Idle);
+        let joined = tail(&[event("b")], None).divide(Some("x"), &[], &Status::Idle);
         assert!(joined.rewound && !joined.further);
         assert_eq!(ids(&joined.past), "b");
     }
