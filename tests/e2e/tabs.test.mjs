@@ -19,14 +19,14 @@ const INTERRUPTED = { state: "settled", outcome: { kind: "interrupted" } };
  * Opens a conversation in so many tabs.
  * @param {import("./support/suite.mjs").Scene} scene
  * @param {number} count
- * @param {{ tools: object[], steps: object[] }} options
+ * @param {{ tools: object[], steps: object[], url?: string }} options
  * @returns {Promise<Tab[]>}
  */
-async function openTabs({ server, lab, openPage }, count, { tools, steps }) {
-  const first = await lab.start(server, { tools, steps });
+async function openTabs({ server, lab, openPage }, count, { steps, ...options }) {
+  const first = await lab.start(server, { steps, ...options });
   const join = async () => {
     const page = await openPage();
-    return { lab: page, talk: await page.attach(server, first.id, { tools }) };
+    return { lab: page, talk: await page.attach(server, first.id, options) };
   };
   return [{ lab, talk: first }, ...(await Promise.all(Array.from({ length: count - 1 }, join)))];
 }
@@ -183,7 +183,7 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
     await tabs[0].lab.clearStorage();
     await scene.server.release(hold);
     for (const { talk } of tabs) assert.equal((await turnOver(talk)).status, "finished");
-    assert.deepEqual(scene.runs.of(open).map(({ args }) => args.item), ["1", "2", "3"]);
+    assert.deepEqual(scene.runs.of(open).map(({ args }) => args.item).toSorted(), ["1", "2", "3"]);
   });
 });
 
@@ -237,13 +237,37 @@ on(["mock"], (scenario) => {
     assert.equal(scene.runs.all.length, 1);
   });
 
-  scenario("a hidden tab runs the calls that nobody else does", async ({ server, lab, openPage, runs }) => {
+  scenario("a hidden tab runs the calls that nobody else does", async ({ server, lab, runs }) => {
     const open = unique("open");
     const talk = await lab.start(server, { tools: [describe(open)], steps: [call(open), say("done")] });
-    await openPage();
     await lab.hide(true);
     assert.equal((await talk.turn()).status, "finished");
     assert.equal(runs.all.length, 1);
+  });
+
+  scenario("tabs without a network miss nothing, and share what happened when it is back", async (scene) => {
+    const { server, runs } = scene;
+    const [open, hold, last] = [unique("open"), unique("hold"), unique("hold")];
+    const proxy = await proxied(scene);
+    const steps = [call(open, { item: "1" }), calls([open, { item: "2" }], [open, { item: "3" }]), say("done", { hold: last })];
+    steps[1] = { ...steps[1], hold };
+    const tabs = await openTabs(scene, 2, { url: proxy.url, tools: [describe(open)], steps });
+    await tabs[0].talk.send("go");
+    for (const { talk } of tabs) await talk.until("call", { tool: open, state: "settled" });
+    // A browser without a network lets its sockets live until they fail.
+    await tabs[0].lab.offline(true);
+    proxy.cut();
+    for (const { talk } of tabs) await talk.until("connection", { state: "lost" });
+    await server.release(hold);
+    await server.logged(tabs[0].talk.id, "ClientToolObservation", 3);
+    assert.equal(runs.all.length, 1);
+    await tabs[0].lab.offline(false);
+    await runs.until((all) => all.length === 3);
+    await server.release(last);
+    for (const { talk } of tabs) {
+      await turnOver(talk);
+      assert.deepEqual((await talk.outcomes(open)).map(({ kind }) => kind), ["ok", "ok", "ok"]);
+    }
   });
 });
 

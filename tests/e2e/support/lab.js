@@ -305,6 +305,12 @@ globalThis.lab = {
     await reported;
   },
 
+  /** As the browser does when other tabs or windows cover the page. */
+  hide(hidden) {
+    Object.defineProperty(document, "visibilityState", { value: hidden ? "hidden" : "visible", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  },
+
   until: (name, pattern, after, deadline) => attempt(() => talks.get(name).until(pattern, after, deadline)),
   tape: (name) => talks.get(name).tape,
   abort: (name) => (signalOf(name), signals.get(name).abort(new Error("the test gave up"))),

@@ -13,12 +13,14 @@ export class Lab {
   /** @type {{ conversation: string, tape: any[] }[]} What the page knew before it was reloaded or lost. */ #past = [];
   #opened = 0;
   #gone = false;
+  #runs;
   #page;
   /** @type {Promise<import("playwright-core").CDPSession> | undefined} */ #debugger;
 
-  /** @param {import("playwright-core").Page} page @param {string} name */
-  constructor(page, name) {
+  /** @param {import("playwright-core").Page} page @param {string} name @param {import("./runs.mjs").Runs} runs */
+  constructor(page, name, runs) {
     this.#page = page;
+    this.#runs = runs;
     this.name = name;
     page.on("request", (request) => this.urls.push(request.url()));
     page.on("console", (line) => this.console.push(line.text()));
@@ -34,13 +36,13 @@ export class Lab {
   /**
    * @param {import("playwright-core").BrowserContext} profile
    * @param {string} url
-   * @param {string} name under which the page reports the runs of its handlers
-   * @param {() => void} [before] done to the page before any code of its own runs, each time it is loaded
+   * @param {{ name: string, runs: import("./runs.mjs").Runs, before?: () => void }} more the name under which the page reports the
+   *   runs of its handlers; `before` is done to the page before any code of its own runs, each time it is loaded
    */
-  static async open(profile, url, name, before) {
+  static async open(profile, url, { name, runs, before }) {
     const page = await profile.newPage();
     if (before) await page.addInitScript(before);
-    const lab = new Lab(page, name);
+    const lab = new Lab(page, name, runs);
     await page.goto(`${url}?page=${name}`);
     await lab.#loaded();
     return lab;
@@ -76,11 +78,14 @@ export class Lab {
     return this.#debug("Page.setWebLifecycleState", { state: frozen ? "frozen" : "active" });
   }
 
-  /** Hides the page behind others, or shows it. @param {boolean} hidden */
-  async hide(hidden) {
-    await this.#debug("Emulation.setFocusEmulationEnabled", { enabled: !hidden });
-    if (!hidden) await this.#page.bringToFront();
-    await this.#page.waitForFunction((state) => document.visibilityState === state, hidden ? "hidden" : "visible");
+  /** Tells the page that it is hidden, or shown; the driver keeps every page in sight otherwise. @param {boolean} hidden */
+  hide(hidden) {
+    return this.run("hide", hidden);
+  }
+
+  /** Takes the network away from all pages of the profile, or gives it back. @param {boolean} offline */
+  offline(offline) {
+    return this.#page.context().setOffline(offline);
   }
 
   /** Deletes all that the site has stored in this profile. */
@@ -189,7 +194,9 @@ export class Lab {
 
   /** What must hold of every page, whatever happened on it. */
   async check() {
-    for (const [name, { early }] of this.#talks) checkTape(await this.run("tape", name), early);
+    for (const [name, { conversation, early }] of this.#talks) {
+      checkTape(await this.run("tape", name), { early, ran: (callId) => this.#runs.has(conversation, callId) });
+    }
     if (!this.#gone) assert.deepEqual(await this.run("troublesSoFar"), [], "the page has troubles");
     const told = JSON.stringify([this.urls, this.console, await this.tapes()]);
     for (const secret of [KEY, NEXT_KEY, LLM_KEY]) {

@@ -24,6 +24,11 @@ export class Runs {
     return this.all.filter((run) => run.tool === tool);
   }
 
+  /** Whether some page has run a call. @param {string} conversation @param {string} callId */
+  has(conversation, callId) {
+    return this.all.some((run) => run.conversation === conversation && run.callId === callId);
+  }
+
   /** Waits until the runs are so. @template T @param {(all: Run[]) => T | undefined | false} holds @returns {Promise<T>} */
   until(holds) {
     return new Promise((resolve, reject) => {

@@ -63,7 +63,7 @@ async function playScene(server, play, path = "/") {
   /** @type {Scene["openPage"]} */
   const openPage = async ({ path: at = path, storage } = {}) => {
     const name = `page-${(pages += 1)}`;
-    const lab = await Lab.open(profile, site.origin + at, name, storage && BROKEN_STORAGE[storage]);
+    const lab = await Lab.open(profile, site.origin + at, { name, runs, before: storage && BROKEN_STORAGE[storage] });
     labs.push(lab);
     return lab;
   };
