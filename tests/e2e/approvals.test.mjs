@@ -20,7 +20,7 @@ async function waiting({ server, lab }, more = {}) {
   return { talk, remove, question: (await talk.until("approval")).value };
 }
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("a yes from the page lets the call run", async (scene) => {
     const { talk, remove, question } = await waiting(scene);
     assert.equal(question.calls.length, 1);

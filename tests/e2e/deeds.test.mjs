@@ -6,7 +6,7 @@ import { on } from "./support/suite.mjs";
 
 const describe = (name, handler = "echo") => ({ name, description: `Does ${name}.`, handler });
 
-on(["mock", "legacy", "real"], (scenario) => {
+on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("an agent that is interrupted stops, and goes on when it is told to", async ({ server, lab }) => {
     const [one, hold] = [unique("one"), unique("hold")];
     const talk = await lab.start(server, {

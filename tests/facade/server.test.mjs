@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load, rejection, serve, withoutSockets } from "./help.mjs";
 
-const { openhands, PagehandError } = await load("index.js");
+const { dispatcher, openhands, PagehandError } = await load("index.js");
 const CANARY = "canary-key-5f2a";
 const nowhere = openhands({ url: "http://127.0.0.1:1", sessionKey: CANARY });
 const start = { workspace: "/work", agent: {} };
@@ -52,6 +52,8 @@ test("what start and attach refuse", async () => {
     [{ ...start, initial_message: { content: [] } }, "initial_message"],
     [{ ...start, tools: {} }, "tools"],
     [{ ...start, signal: {} }, "signal"],
+    [{ ...start, resumeWithin: "5m" }, "resumeWithin"],
+    [{ ...start, results: "channel" }, "results"],
     [{ ...start, secrets: 7n }, "options"],
   ]) {
     assert.deepEqual(await code(nowhere.start(options)), ["invalid_argument", field]);
@@ -61,10 +63,25 @@ test("what start and attach refuse", async () => {
     ["../../etc", undefined, "conversationId"],
     ["6a520000-0000-4000-8000-000000000000", { workspace: "/" }, "workspace"],
     ["6a520000-0000-4000-8000-000000000000", null, "options"],
+    ["6a520000-0000-4000-8000-000000000000", { resumeWithin: -1 }, "resumeWithin"],
+    ["6a520000-0000-4000-8000-000000000000", { resumeWithin: Infinity }, "resumeWithin"],
   ]) {
     assert.deepEqual(await code(nowhere.attach(id, options)), ["invalid_argument", field]);
   }
   assert.deepEqual(await code(openhands({ url: "ftp://localhost" }).start(start)), ["invalid_argument", "url"]);
+});
+
+test("what a dispatcher refuses", async () => {
+  const id = "6a520000-0000-4000-8000-000000000000";
+  for (const [options, field] of [
+    [undefined, "options"],
+    [{ conversationId: id }, "url"],
+    [{ url: "http://localhost" }, "conversationId"],
+    [{ url: "http://localhost", conversationId: id, workspace: "/" }, "workspace"],
+    [{ url: "http://localhost", conversationId: id, tools: {} }, "tools"],
+  ]) {
+    assert.deepEqual(await code(dispatcher(options)), ["invalid_argument", field]);
+  }
 });
 
 test("a tool that breaks a rule is refused, with the field and the rule", async () => {

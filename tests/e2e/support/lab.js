@@ -227,6 +227,23 @@ globalThis.lab = {
       return talk.open(pagehand.openhands(server).attach(id, all));
     }),
 
+  /** An app that has a socket of its own, and gives what it hears, once or twice. */
+  dispatch: (name, server, id, { tools = [], route, twice }) =>
+    attempt(async () => {
+      const talk = new Talk(name);
+      talks.set(name, talk);
+      const all = { ...server, conversationId: id, tools: tools.map((tool) => talk.tool(tool)) };
+      const opened = await talk.open(pagehand.dispatcher(all));
+      const socket = new WebSocket(`${server.url.replace("http", "ws")}/sockets/${route}/${id}`);
+      socket.onmessage = ({ data }) => {
+        talk.conversation.receive(data);
+        if (twice) talk.conversation.receive(JSON.parse(data));
+      };
+      await new Promise((resolve, reject) => Object.assign(socket, { onopen: resolve, onerror: reject }));
+      socket.send(JSON.stringify({ type: "auth", session_api_key: server.sessionKey }));
+      return opened;
+    }),
+
   ask: (name, method, ...args) =>
     attempt(() => {
       if (TAKERS.includes(method)) return talks.get(name).conversation[method](...args);

@@ -143,6 +143,15 @@ export class Lab {
     return this.#open("attach", options, [addressOf(server, url, key), id, options]);
   }
 
+  /**
+   * Follows a conversation over a socket of the page's own.
+   * @param {import("./servers.mjs").AgentServer} server @param {string} id
+   * @param {{ tools?: object[], route: string, twice?: boolean }} options @returns {Promise<Talk>}
+   */
+  dispatch(server, id, options) {
+    return this.#open("dispatch", options, [addressOf(server), id, options]);
+  }
+
   /** Copies a conversation of this page, and opens the copy. @param {string} of @param {object} options @returns {Promise<Talk>} */
   fork(of, options) {
     const name = `talk-${this.#opened + 1}`;
