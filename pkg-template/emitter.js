@@ -6,7 +6,9 @@ import { invalidArgument, reportThrown } from "./errors.js";
 /** @typedef {(value: any) => void} Listener */
 
 /** @type {ReadonlySet<string>} */
-const TOPICS = new Set(["call", "status", "message", "delta", "event", "connection", "tools", "notice", "error"]);
+const TOPICS = new Set([
+  "call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error",
+]);
 
 /** Listeners and iterators of a conversation. */
 export class Emitter {
