@@ -12,7 +12,7 @@ test("importing fetches nothing, starts nothing, and adds no global", async () =
   globalThis.fetch = (...request) => fetched.push(request);
   try {
     const names = Object.keys(await load("index.js")).sort();
-    assert.deepEqual(names, ["PagehandError", "init", "openhands", "tool"]);
+    assert.deepEqual(names, ["PagehandError", "dispatcher", "init", "openhands", "tool"]);
   } finally {
     globalThis.fetch = fetch;
   }
@@ -23,7 +23,7 @@ test("importing fetches nothing, starts nothing, and adds no global", async () =
 test("making a server or a tool needs no wasm", async () => {
   const { openhands, tool } = await load("index.js");
   const server = openhands({ url: "http://localhost:1" });
-  assert.deepEqual(Object.keys(server), ["start", "attach"]);
+  assert.deepEqual(Object.keys(server), ["start", "attach", "list"]);
   assert.ok(Object.isFrozen(server));
   assert.ok(Object.isFrozen(tool({ name: "a", description: "b" })));
 });
