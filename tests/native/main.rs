@@ -12,6 +12,7 @@
 
 mod approval;
 mod calls;
+mod cases;
 mod codes;
 mod conformance;
 mod connection;
