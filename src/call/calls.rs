@@ -417,9 +417,17 @@ impl Calls {
 
 impl Call {
     fn new(state: State, tool: &str, arguments: Option<Box<RawValue>>) -> Self {
-        let limits = Limits::default();
-        let (ready, stale, run, deadline, result) = (false, false, None, None, None);
-        Self { state, tool: tool.to_owned(), arguments, limits, ready, stale, run, deadline, result }
+        Self {
+            state,
+            tool: tool.to_owned(),
+            arguments,
+            limits: Limits::default(),
+            ready: false,
+            stale: false,
+            run: None,
+            deadline: None,
+            result: None,
+        }
     }
 }
 

@@ -188,14 +188,12 @@ struct Entry {
 impl Ledger {
     /// Inserts an entry for an owner, or says who has it.
     pub fn claim(&mut self, key: &Key, tool: &str, owner: &Owner, lives: impl Fn(&Owner) -> bool) -> Claim {
-        match self.entries.get(key) {
-            Some(entry) => entry.claim(lives),
-            None => {
-                let entry = Entry { owner: owner.clone(), tool: tool.to_owned(), outcome: None, owed: false };
-                self.entries.insert(key.clone(), entry);
-                Claim::Won
-            }
+        if let Some(entry) = self.entries.get(key) {
+            return entry.claim(lives);
         }
+        let entry = Entry { owner: owner.clone(), tool: tool.to_owned(), outcome: None, owed: false };
+        self.entries.insert(key.clone(), entry);
+        Claim::Won
     }
 
     /// What there is to say about an entry.

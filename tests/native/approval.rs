@@ -129,7 +129,7 @@ fn case_17_an_answer_to_another_question_is_refused() {
 #[test]
 fn of_two_pages_one_answers() {
     let mut one = asking();
-    let mut two = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).as_page("two", &one);
+    let mut two = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).on_page("two", &one);
     two.command(Command::Open);
     two.open("1.58.2", 200, "[]");
     two.frame(r#"{"type":"sync","through_seq":-1}"#);
@@ -146,7 +146,7 @@ fn of_two_pages_one_answers() {
 #[test]
 fn a_page_that_died_with_the_answer_leaves_it_to_another_which_looks_first() {
     let mut one = asking();
-    let mut two = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).as_page("two", &one);
+    let mut two = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).on_page("two", &one);
     two.command(Command::Open);
     two.open("1.58.2", 200, "[]");
     two.frame(r#"{"type":"sync","through_seq":-1}"#);

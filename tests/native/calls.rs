@@ -321,7 +321,7 @@ fn two_conversations_of_one_page_run_a_call_once() {
     stage.durable(0, &action("a", "t", "{}"));
     stage.durable(1, &ack("a"));
     let twin = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]);
-    let mut twin = twin.as_page("page", &stage);
+    let mut twin = twin.on_page("page", &stage);
     twin.command(Command::Open);
     twin.open("1.58.2", 200, "[]");
     twin.frame(r#"{"type":"sync","through_seq":-1}"#);

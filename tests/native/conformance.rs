@@ -92,7 +92,7 @@ fn conformance_4_doubled_frames_replays_and_two_pages_run_a_call_once() {
     stage.durable(0, &action("a", "t", "{}"));
     stage.durable(1, &ack("a"));
     assert_eq!(ran(&stage), ["a"]);
-    let mut other = attached().as_page("other", &stage);
+    let mut other = attached().on_page("other", &stage);
     other.frame(r#"{"type":"sync","through_seq":-1}"#);
     other.joined("[]");
     other.durable(0, &action("a", "t", "{}"));

@@ -19,7 +19,7 @@ fn first() -> Stage {
 
 /// Another page of the same browser that joins the conversation.
 fn another(of: &Stage, name: &str) -> Stage {
-    let mut page = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).as_page(name, of);
+    let mut page = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).on_page(name, of);
     page.returns = None;
     page.command(Command::Open);
     page.open("1.58.2", 200, "[]");
@@ -76,7 +76,7 @@ fn case_21_a_reload_settles_what_ran_as_interrupted() {
     let mut page = first();
     call(&mut page, "a", 0);
     assert_eq!(page.states("a").split(' ').next_back(), Some("running"));
-    let ghost = Stage::new(vec![]).as_page("ghost", &page);
+    let ghost = Stage::new(vec![]).on_page("ghost", &page);
     page.dies();
     let mut reloaded = another(&ghost, "reloaded");
     assert_eq!(reloaded.outcome("a")["kind"], "interrupted");
@@ -93,7 +93,7 @@ fn case_21_a_reload_before_the_claim_runs_the_call_once() {
     page.now = Millis(page.now.0 + 5_000);
     call(&mut page, "a", 0);
     assert_eq!(page.states("a"), "announced authorised claiming");
-    let ghost = Stage::new(vec![]).as_page("ghost", &page);
+    let ghost = Stage::new(vec![]).on_page("ghost", &page);
     page.dies();
     let mut reloaded = another(&ghost, "reloaded");
     call(&mut reloaded, "a", 0);
@@ -105,7 +105,7 @@ fn case_21_a_reload_after_the_outcome_shows_it_and_runs_nothing() {
     let mut page = first();
     call(&mut page, "a", 0);
     page.settle_run(Settled::Returned("1".into()));
-    let ghost = Stage::new(vec![]).as_page("ghost", &page);
+    let ghost = Stage::new(vec![]).on_page("ghost", &page);
     page.dies();
     let mut reloaded = another(&ghost, "reloaded");
     call(&mut reloaded, "a", 0);
@@ -169,7 +169,7 @@ fn the_place_is_not_written_while_a_call_is_unclaimed() {
 #[test]
 fn a_page_that_was_away_for_too_long_takes_what_happened_for_history() {
     let page = first();
-    let mut late = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).as_page("late", &page);
+    let mut late = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).on_page("late", &page);
     late.now = Millis(page.now.0 + 10_000_000);
     late.remember(page.now, "5");
     page.dies();
@@ -184,7 +184,7 @@ fn conformance_22_the_same_call_in_a_fork_is_another_call() {
     let mut one = first();
     call(&mut one, "a", 0);
     let fork = "00000000-6a52-4c0c-9a38-2a3f0e4ad111";
-    let mut copy = Stage::with(Opening::Attach { id: fork.into() }, vec![tool("t", ANY)]).as_page("page", &one);
+    let mut copy = Stage::with(Opening::Attach { id: fork.into() }, vec![tool("t", ANY)]).on_page("page", &one);
     copy.command(Command::Open);
     copy.answer("/server_info", 200, r#"{"version":"1.58.2"}"#);
     copy.answer(

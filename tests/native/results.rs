@@ -93,7 +93,7 @@ fn case_16_a_message_that_did_not_arrive_leaves_again_once() {
 #[test]
 fn of_two_pages_one_tells_the_agent() {
     let mut one = talking();
-    let mut two = talking().as_page("two", &one);
+    let mut two = talking().on_page("two", &one);
     // Neither has the handler: both have the outcome.
     for page in [&mut one, &mut two] {
         page.durable(1, &action("a", "unknown", "{}"));
@@ -109,10 +109,10 @@ fn case_16_outcomes_that_a_page_took_with_it_leave_from_the_next_one_once() {
     one.durable(1, &action("a", "t", "{}"));
     one.durable(2, &ack("a"));
     assert_eq!(one.outcome("a")["kind"], "ok");
-    let ghost = Stage::new(vec![]).as_page("ghost", &one);
+    let ghost = Stage::new(vec![]).on_page("ghost", &one);
     one.dies();
     for expected in [true, false] {
-        let mut next = Stage::joins_with_results(vec![tool("t", ANY)]).as_page("next", &ghost);
+        let mut next = Stage::joins_with_results(vec![tool("t", ANY)]).on_page("next", &ghost);
         next.command(Command::Open);
         next.open("1.58.2", 200, "[]");
         next.frame(r#"{"type":"sync"}"#);

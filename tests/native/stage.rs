@@ -251,10 +251,10 @@ impl Stage {
     }
 
     /// A page of the same browser, to be used from now on.
-    pub fn as_page(mut self, owner: &str, of: &Self) -> Self {
+    pub fn on_page(mut self, owner: &str, of: &Self) -> Self {
         self.ledger = Rc::clone(&of.ledger);
         self.living = Rc::clone(&of.living);
-        self.owner = owner.to_owned();
+        owner.clone_into(&mut self.owner);
         self.living.borrow_mut().insert(owner.to_owned());
         self.now = of.now;
         self
