@@ -1,0 +1,172 @@
+//! What must hold in the end, once the network has healed and time has gone on.
+
+use std::collections::BTreeMap;
+
+use crate::checks::Told;
+use crate::page::{Asked, Operation};
+use crate::server::Phase;
+use crate::world::{Who, World};
+
+/// A page was ready this long before: what happened since is its own.
+const MARGIN: u64 = 1;
+
+impl World {
+    pub fn at_rest(&self) -> bool {
+        self.checks.at_rest
+    }
+
+    /// Whether nothing is left to be done.
+    pub fn at_peace(&mut self) -> bool {
+        self.unfinished().is_none()
+    }
+
+    /// What has not come to its end.
+    fn unfinished(&mut self) -> Option<String> {
+        if self.server.deleted {
+            return None;
+        }
+        if self.server.rewound {
+            // A log that lost its end and has grown again cannot be told from the one that was known.
+            return self.everybody().into_iter().find_map(|who| {
+                let connection = self.page(who)?.connection.as_str();
+                (connection != "ready").then(|| format!("{who}: the connection is {connection}"))
+            });
+        }
+        let everybody = self.everybody();
+        if everybody.is_empty() && self.tabs.iter().all(|tab| tab.over || tab.life == 0) {
+            return None;
+        }
+        if self.server.phase != Phase::Resting {
+            return Some("the agent still runs".to_owned());
+        }
+        if let Some(tab) = self.tabs.iter().position(|tab| tab.page.is_none() && !tab.over && tab.life > 0) {
+            return Some(format!("tab{tab} is not loaded"));
+        }
+        if self.server.status == "waiting_for_confirmation" && !everybody.is_empty() {
+            return Some("the server still waits for an answer".to_owned());
+        }
+        everybody.into_iter().find_map(|who| self.unfinished_in(who).map(|what| format!("{who}: {what}")))
+    }
+
+    fn unfinished_in(&mut self, who: Who) -> Option<String> {
+        let status = self.server.status;
+        let page = self.page(who)?;
+        if page.connection != "ready" {
+            return Some(format!("the connection is {}", page.connection));
+        }
+        let waits = self.waits_for_lost(who);
+        let page = self.page(who)?;
+        let open = |operation: &&Operation| operation.result.is_none() && !(waits && operation.what == Asked::Idle);
+        if let Some(open) = page.operations.iter().find(open) {
+            return Some(format!("{:?} is not settled", open.what));
+        }
+        if let Some(approval) = &page.approval {
+            return Some(format!("{approval} is still asked"));
+        }
+        if !page.status.is_empty() && page.status != status {
+            return Some(format!("it says {}, and the server is {status}", page.status));
+        }
+        if !page.operations.iter().any(|operation| operation.what == Asked::Idle) {
+            return Some("nobody has asked when all is done".to_owned());
+        }
+        let seen = self.checks.pages.get(&who)?;
+        let open = seen.calls.iter().find(|(_, told)| told.is_under_way() && !(waits && told.state == "elsewhere"));
+        if let Some((call, told)) = open {
+            return Some(format!("e{call} is still {}", told.state));
+        }
+        let Some(ready) = seen.ready_at else { return Some("it was never ready".to_owned()) };
+        let own = |at: u64| at > ready + MARGIN;
+        let missing = self.server.calls.iter().find(|(number, call)| {
+            let let_through = call.acked.is_some_and(own);
+            let open = |told: &Told| told.end.is_none() && !(waits && told.state == "elsewhere");
+            let_through && seen.calls.get(number).is_none_or(open)
+        });
+        if let Some((number, _)) = missing.filter(|_| !self.server.rewound) {
+            return Some(format!("it was never told how e{number} ended"));
+        }
+        None
+    }
+
+    /// Whether a page waits for an outcome that another one could not write, having lost its storage: it will know when that
+    /// page ends.
+    fn waits_for_lost(&self, who: Who) -> bool {
+        let seen = self.checks.pages.get(&who);
+        self.checks.storage_lost
+            && seen.is_some_and(|seen| seen.calls.values().any(|told| told.end.is_none() && told.state == "elsewhere"))
+    }
+
+    /// What must be true of a whole schedule.
+    pub fn check_end(&mut self) {
+        if let Some(unfinished) = self.unfinished() {
+            return self.checks.fail(&unfinished);
+        }
+        self.check_nothing_lost();
+        self.check_agreement();
+        let by_hand = |words: &str| !words.starts_with('[');
+        if let Some((words, times)) = self.server.said.iter().find(|(words, times)| **times > 1 && by_hand(words)) {
+            let what = format!("{words:?} was sent {times} times");
+            self.checks.fail(&what);
+        }
+        let twice = self.server.results.iter().find(|(_, times)| **times > 1);
+        if let Some((call, times)) = twice.filter(|_| !self.checks.storage_lost) {
+            let what = format!("the agent was told {times} times how {call} ended");
+            self.checks.fail(&what);
+        }
+        for who in self.everybody() {
+            self.leave(who.tab);
+        }
+    }
+
+    /// Every call that was let through while a page was there, or being loaded anew in time, was run or told.
+    fn check_nothing_lost(&mut self) {
+        if self.server.deleted || self.server.rewound || self.checks.storage_lost {
+            return;
+        }
+        for who in self.everybody() {
+            let Some(since) = self.present_since(who) else { continue };
+            for (number, call) in &self.server.calls {
+                let own = call.acked.is_some_and(|at| at > since + MARGIN);
+                let told = self.checks.pages.values().any(|seen| seen.calls.get(number).is_some_and(|told| told.end.is_some()));
+                if own && !told && !self.checks.runs.contains_key(number) {
+                    let what = format!("e{number} was let through while {who} was there or away in time, and is lost");
+                    return self.checks.fail(&what);
+                }
+            }
+        }
+    }
+
+    /// Since when a tab has been there without a gap that it was told of.
+    fn present_since(&self, who: Who) -> Option<u64> {
+        let mut since = None;
+        for life in (1..=who.life).rev() {
+            let seen = self.checks.pages.get(&Who { tab: who.tab, life })?;
+            since = seen.ready_at.or(since);
+            if !seen.resumed || seen.missed {
+                break;
+            }
+        }
+        since
+    }
+
+    /// Pages agree on how a call ended. A cancellation may cross with an end; a page that ended without a word is taken for
+    /// interrupted.
+    fn check_agreement(&mut self) {
+        if self.checks.storage_lost {
+            return;
+        }
+        let mut ends: BTreeMap<u32, (&str, Who)> = BTreeMap::new();
+        for (who, seen) in &self.checks.pages {
+            for (call, told) in &seen.calls {
+                let Some(end @ ("ok" | "failed" | "timed_out" | "invalid_output" | "invalid_arguments")) = told.end.as_deref()
+                else {
+                    continue;
+                };
+                let (first, other) = *ends.entry(*call).or_insert((end, *who));
+                if first != end && first != "failed" && end != "failed" {
+                    let what = format!("e{call} is {first} in {other} and {end} in {who}");
+                    return self.checks.fail(&what);
+                }
+            }
+        }
+    }
+}

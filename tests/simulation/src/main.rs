@@ -1,0 +1,106 @@
+//! A simulation of everything around the core: servers, networks, browsers, people. One seed decides a schedule, and the same
+//! seed plays it again. What must hold is checked at every step (`checks.rs`) and in the end (`ending.rs`).
+//!
+//! ```text
+//! simulation [--from SEED] [--seeds COUNT]     plays many schedules
+//! simulation --seed SEED [--trace]             plays one; a failing one is made smaller, unless its whole trace is wanted
+//! ```
+#![cfg_attr(not(target_arch = "wasm32"), allow(missing_docs))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    unreachable_pub,
+    reason = "a test: what goes wrong is to end it"
+)]
+
+mod browser;
+mod chance;
+mod checks;
+mod ending;
+mod network;
+mod page;
+mod people;
+mod plan;
+mod reached;
+mod runner;
+mod server;
+mod tools;
+mod world;
+
+use std::process::ExitCode;
+use std::thread::available_parallelism;
+
+use plan::Plan;
+
+/// Failing seeds that are shown.
+const SHOWN: usize = 3;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |name: &str| {
+        let place = arguments.iter().position(|argument| argument == name)?;
+        Some(arguments.get(place + 1).and_then(|text| text.parse().ok()).expect("a number"))
+    };
+    let whole = arguments.iter().any(|argument| argument == "--trace");
+    let well = match number("--seed") {
+        Some(seed) => one(seed, whole),
+        None => many(number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000)),
+    };
+    if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn one(seed: u64, whole: bool) -> bool {
+    let (trace, failure) = runner::traced(&Plan::new(seed));
+    match &failure {
+        Some(_) if !whole => println!("{}", runner::report(seed)),
+        _ => println!("{}\nseed {seed}: {}", trace.join("\n"), failure.as_deref().unwrap_or("all is well")),
+    }
+    failure.is_none()
+}
+
+fn many(first: u64, count: u64) -> bool {
+    let threads = available_parallelism().map_or(1, usize::from);
+    let sum = runner::many(first, count, threads, SHOWN);
+    for (seed, _) in sum.violations.iter().take(SHOWN) {
+        println!("{}", runner::report(*seed));
+    }
+    for (seed, what) in &sum.violations {
+        println!("seed {seed}: {what}");
+    }
+    println!(
+        "{} schedules, {} steps, {} violations, {} schedules/s on {threads} threads",
+        sum.schedules,
+        sum.steps,
+        sum.violations.len(),
+        sum.per_second
+    );
+    sum.violations.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_happens_the_invariants_hold() {
+        assert!(many(0, 500));
+    }
+
+    #[test]
+    fn a_seed_plays_the_same_schedule_again() {
+        for seed in 0..50 {
+            let plan = Plan::new(seed);
+            assert_eq!(runner::traced(&plan), runner::traced(&plan), "seed {seed}");
+        }
+    }
+
+    /// A simulation that never meets a fault proves nothing about it.
+    #[test]
+    fn the_schedules_meet_every_situation() {
+        let sum = runner::many(0, 3_000, 2, usize::MAX);
+        assert_eq!(sum.reached.missing(), [], "never met");
+    }
+}

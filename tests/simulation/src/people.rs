@@ -1,0 +1,155 @@
+//! The people in front of the pages: they say things, and answer what they are asked, sometimes twice.
+
+use pagehand::call::CallId;
+use pagehand::conversation::{Command, Content, Deed, HistoryQuery};
+
+use crate::page::Asked;
+use crate::reached::Situation;
+use crate::world::{Coming, Who, World};
+
+/// What a person does about a question.
+#[derive(Clone, Debug)]
+pub enum Act {
+    Answer { approval: String, accept: bool, say: bool },
+    /// Says something, knowing that it approves.
+    Say(String),
+    /// Lets the agent go on, knowing that it approves.
+    Run(String),
+}
+
+impl World {
+    fn words(&mut self, what: &str) -> String {
+        format!("{what} #{}", self.checks.next_word())
+    }
+
+    pub fn send(&mut self, tab: usize, run: bool) {
+        let Some(who) = self.shown(tab) else { return };
+        let words = self.words("said");
+        let content = Content::text(&words).unwrap();
+        self.ask(who, Asked::Say(words), Command::Send { content, run, approve: false });
+    }
+
+    pub fn ask_run(&mut self, tab: usize) {
+        let Some(who) = self.shown(tab) else { return };
+        self.ask(who, Asked::Other, Command::Run { approve: false });
+    }
+
+    pub fn cancel(&mut self, tab: usize) {
+        let Some(who) = self.shown(tab) else { return };
+        let Some(call) = self.checks.open_call(who) else { return };
+        self.reached.note(Situation::Cancelled);
+        let call = CallId::new(format!("e{call}"));
+        self.ask(who, Asked::Other, Command::Cancel { call, reason: "no longer wanted".into() });
+    }
+
+    pub fn deed(&mut self, tab: usize, name: &str) {
+        let Some(who) = self.shown(tab) else { return };
+        let deed = Deed::read(name, "{}".into()).unwrap();
+        self.ask(who, Asked::Other, Command::Do(deed));
+    }
+
+    pub fn delete(&mut self, tab: usize) {
+        let Some(who) = self.shown(tab) else { return };
+        self.reached.note(Situation::Deleted);
+        self.ask(who, Asked::Delete, Command::Do(Deed::Delete));
+    }
+
+    pub fn ask_idle(&mut self, tab: usize) {
+        let Some(who) = self.shown(tab) else { return };
+        self.ask(who, Asked::Idle, Command::Idle);
+    }
+
+    pub fn ask_history(&mut self, tab: usize) {
+        let Some(who) = self.shown(tab) else { return };
+        let page = HistoryQuery { limit: 3, newest_first: self.people.per_mille(500), page: None };
+        self.ask(who, Asked::Other, Command::History(page));
+    }
+
+    /// A page shows a question. Whoever sees it first decides how it will be answered.
+    pub fn question(&mut self, who: Who, approval: &str) {
+        if !self.checks.first_sight(approval) {
+            return;
+        }
+        let after = self.people.pick(&[5, 200, 200, 2_000]);
+        let at = self.now + after;
+        let id = approval.to_owned();
+        let answer = |accept, say| Act::Answer { approval: id.clone(), accept, say };
+        match self.people.below(100) {
+            0..45 => self.comes(at, Coming::Act(who, answer(true, false))),
+            45..58 => self.comes(at, Coming::Act(who, answer(false, false))),
+            58..66 => {
+                self.reached.note(Situation::RejectedAndSaid);
+                self.comes(at, Coming::Act(who, answer(false, true)));
+            }
+            66..74 => {
+                self.reached.note(Situation::DoubleClick);
+                let second = self.people.per_mille(700);
+                self.comes(at, Coming::Act(who, answer(true, false)));
+                let later = at + self.people.below(3);
+                self.comes(later, Coming::Act(who, answer(second, false)));
+            }
+            74..84 => {
+                let accept = self.people.per_mille(600);
+                for other in self.everybody() {
+                    if other != who {
+                        self.reached.note(Situation::TwoTabsAnswer);
+                    }
+                    let at = at + self.people.below(60);
+                    self.comes(at, Coming::Act(other, answer(accept, false)));
+                }
+            }
+            84..89 => self.comes(at, Coming::Act(who, Act::Say(approval.to_owned()))),
+            89..92 => self.comes(at, Coming::Act(who, Act::Run(approval.to_owned()))),
+            _ => {}
+        }
+    }
+
+    pub fn act(&mut self, who: Who, act: Act) {
+        let (Act::Answer { approval: id, .. } | Act::Say(id) | Act::Run(id)) = &act;
+        if self.page(who).is_none_or(|page| page.approval.as_ref() != Some(id)) {
+            return;
+        }
+        let approval = id.clone();
+        let words = self.words(&format!("ap {approval}"));
+        self.checks.answered(self.tabs.as_slice(), who, &approval);
+        match act {
+            Act::Answer { accept, say, .. } => {
+                let after = say.then(|| self.words("said after"));
+                let content = after.as_deref().map(|words| Content::text(words).unwrap());
+                let what = Asked::Answer { approval: approval.clone(), say: after };
+                self.ask(who, what, Command::Answer { approval, accept, reason: words, say: content });
+            }
+            Act::Say(_) => {
+                let content = Content::text(&words).unwrap();
+                let what = Asked::Approve { approval, say: Some(words) };
+                self.ask(who, what, Command::Send { content, run: true, approve: true });
+            }
+            Act::Run(_) => self.ask(who, Asked::Approve { approval, say: None }, Command::Run { approve: true }),
+        }
+    }
+
+    /// After the faults somebody comes by now and then and answers what is open, and wants to know when all is done.
+    pub fn care(&mut self) {
+        if self.at_peace() {
+            self.checks.at_rest = true;
+            return;
+        }
+        let everybody = self.everybody();
+        for who in &everybody {
+            let waits = |page: &crate::page::Page| page.operations.iter().any(|operation| operation.what == Asked::Idle);
+            if self.page(*who).is_some_and(|page| !waits(page)) {
+                self.ask(*who, Asked::Idle, Command::Idle);
+            }
+        }
+        // A page whose answer was lost is the one that can give it again: sooner or later its turn comes.
+        let show: Vec<_> =
+            everybody.into_iter().filter_map(|who| Some((who, self.page(who)?.approval.clone()?))).collect();
+        let turn = usize::try_from(self.now / 3_000).unwrap() % show.len().max(1);
+        if let Some((who, approval)) = show.into_iter().nth(turn)
+            && !self.checks.answer_is_under_way(self.tabs.as_slice(), &approval)
+        {
+            self.act(who, Act::Answer { approval, accept: true, say: false });
+        }
+        self.comes(self.now + 3_000, Coming::Care);
+    }
+}

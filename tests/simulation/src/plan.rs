@@ -1,0 +1,145 @@
+//! What is going to happen, from a seed. A plan is data, so that a failing one can be made smaller.
+
+use crate::chance::Chance;
+use crate::server::{Answer, script};
+
+/// Something that happens at its time, if it still can.
+#[derive(Clone, Debug)]
+pub enum Happening {
+    /// A page is opened.
+    Open(usize),
+    /// A page is loaded anew after so long, with or without a word before.
+    Reload { tab: usize, away: u64, word: bool },
+    /// A page is gone, without a word.
+    Die(usize),
+    /// A page closes its conversation.
+    Leave(usize),
+    /// A page is not looked at for so long: its timers are late.
+    Hide(usize, u64),
+    /// A page is put aside whole for so long.
+    Away(usize, u64),
+    Offline(u64),
+    /// The clock is put on or back.
+    Jump(i64),
+    LoseStorage(usize),
+    Cut(usize, u16),
+    HalfOpen(usize),
+    Restart { kill: bool, down: u64, lose: usize },
+    /// The server is at its limit for so long.
+    Full(u64),
+    Send { tab: usize, run: bool },
+    Run(usize),
+    Cancel(usize),
+    Pause(usize),
+    Interrupt(usize),
+    Fork(usize),
+    Delete(usize),
+    Idle(usize),
+    History(usize),
+}
+
+/// How often the network fails, in a thousand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rates {
+    pub lost: u64,
+    pub answer_lost: u64,
+    pub hidden: u64,
+    pub cut: u64,
+    pub duplicate: u64,
+    pub refused: u64,
+}
+
+#[derive(Clone)]
+pub struct Plan {
+    pub seed: u64,
+    pub session: bool,
+    pub confirm: bool,
+    /// Whether the agent is told what became of its calls.
+    pub results: bool,
+    /// Whether the app is asked for the key.
+    pub key_asked: bool,
+    pub script: Vec<Answer>,
+    pub rates: Rates,
+    pub happenings: Vec<(u64, Happening)>,
+    pub tabs: usize,
+    /// When the network heals.
+    pub ends: u64,
+}
+
+impl Plan {
+    pub fn new(seed: u64) -> Self {
+        let mut chance = Chance::new(seed, 1);
+        let tabs = chance.pick(&[1, 1, 1, 2, 2, 3, 4]);
+        let ends = chance.between(4_000, 30_000);
+        let mut happenings = vec![(0, Happening::Open(0)), (300, Happening::Send { tab: 0, run: true })];
+        for tab in 1..tabs {
+            let at = if chance.per_mille(500) { chance.below(200) } else { chance.below(ends) };
+            happenings.push((at, Happening::Open(tab)));
+        }
+        for _ in 0..chance.pick(&[0, 1, 2, 2, 3, 4, 6]) {
+            happenings.push((chance.between(300, ends), person(&mut chance, tabs)));
+        }
+        for _ in 0..chance.pick(&[0, 0, 1, 1, 2, 3, 5]) {
+            happenings.push((chance.between(50, ends), fault(&mut chance, tabs)));
+        }
+        happenings.sort_by_key(|(at, _)| *at);
+        let session = chance.per_mille(600);
+        let confirm = chance.per_mille(450);
+        let script = script(&mut chance);
+        let results = chance.per_mille(250);
+        let key_asked = chance.per_mille(200);
+        Self { seed, session, confirm, results, key_asked, script, rates: rates(&mut chance), happenings, tabs, ends }
+    }
+}
+
+fn rates(chance: &mut Chance) -> Rates {
+    let mut rate = |often: u64, most: u64| if chance.per_mille(often) { chance.below(most) } else { 0 };
+    Rates {
+        lost: rate(300, 100),
+        answer_lost: rate(300, 100),
+        hidden: rate(150, 80),
+        cut: rate(300, 60),
+        duplicate: rate(300, 200),
+        refused: rate(200, 300),
+    }
+}
+
+fn person(chance: &mut Chance, tabs: usize) -> Happening {
+    let tab = chance.index(tabs);
+    match chance.below(100) {
+        0..45 => Happening::Send { tab, run: chance.per_mille(850) },
+        45..53 => Happening::Run(tab),
+        53..63 => Happening::Cancel(tab),
+        63..69 => Happening::Pause(tab),
+        69..77 => Happening::Interrupt(tab),
+        77..90 => Happening::Idle(tab),
+        90..94 => Happening::History(tab),
+        94..96 => Happening::Fork(tab),
+        96..97 => Happening::Delete(tab),
+        _ => Happening::Leave(tab),
+    }
+}
+
+fn fault(chance: &mut Chance, tabs: usize) -> Happening {
+    let tab = chance.index(tabs);
+    match chance.below(100) {
+        0..25 => {
+            let away = chance.pick(&[100, 400, 2_000, 20_000, 400_000]);
+            Happening::Reload { tab, away, word: chance.per_mille(400) }
+        }
+        25..32 => Happening::Die(tab),
+        32..39 => Happening::Hide(tab, chance.between(1_000, 90_000)),
+        39..43 => Happening::Away(tab, chance.between(500, 20_000)),
+        43..53 => Happening::Offline(chance.between(200, 15_000)),
+        53..57 => Happening::Jump(chance.pick(&[-300_000, -60_000, 30_000, 240_000])),
+        57..61 => Happening::LoseStorage(tab),
+        61..76 => Happening::Cut(tab, chance.pick(&[1006, 1012, 1013, 1011])),
+        76..83 => Happening::HalfOpen(tab),
+        83..95 => {
+            let kill = chance.per_mille(500);
+            let lose = if chance.per_mille(250) { chance.index(8) } else { 0 };
+            Happening::Restart { kill, down: chance.between(100, 4_000), lose }
+        }
+        _ => Happening::Full(chance.between(500, 8_000)),
+    }
+}

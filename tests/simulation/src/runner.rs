@@ -1,0 +1,148 @@
+//! Many schedules; and the one that fails, made smaller.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::plan::{Plan, Rates};
+use crate::reached::Reached;
+use crate::world::World;
+
+/// Lines of a trace that are shown.
+const SHOWN: usize = 60;
+
+/// What became of many schedules.
+#[derive(Default)]
+pub struct Sum {
+    pub schedules: u64,
+    pub steps: u64,
+    pub reached: Reached,
+    /// Failing seeds and what they broke.
+    pub violations: Vec<(u64, String)>,
+    pub per_second: u64,
+}
+
+/// Runs the schedules of some seeds, on as many threads, until so many have failed.
+pub fn many(first: u64, count: u64, threads: usize, enough: usize) -> Sum {
+    let begin = Instant::now();
+    let next = AtomicU64::new(first);
+    let sum = Mutex::new(Sum::default());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let from = next.fetch_add(64, Ordering::Relaxed);
+                    if from >= first + count || sum.lock().unwrap().violations.len() >= enough {
+                        return;
+                    }
+                    some(from, (first + count).min(from + 64), &sum);
+                }
+            });
+        }
+    });
+    let mut sum = sum.into_inner().unwrap();
+    sum.violations.sort();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    let per_second = (sum.schedules as f64 / begin.elapsed().as_secs_f64()) as u64;
+    sum.per_second = per_second;
+    sum
+}
+
+fn some(from: u64, to: u64, sum: &Mutex<Sum>) {
+    let mut mine = Sum::default();
+    for seed in from..to {
+        let mut world = World::new(Plan::new(seed), false);
+        let failure = world.run();
+        mine.schedules += 1;
+        mine.steps += world.steps;
+        mine.reached.add(&world.reached);
+        mine.violations.extend(failure.map(|what| (seed, what)));
+    }
+    let mut sum = sum.lock().unwrap();
+    sum.schedules += mine.schedules;
+    sum.steps += mine.steps;
+    sum.reached.add(&mine.reached);
+    sum.violations.append(&mut mine.violations);
+}
+
+/// The trace of a plan and what it broke.
+pub fn traced(plan: &Plan) -> (Vec<String>, Option<String>) {
+    let mut world = World::new(plan.clone(), true);
+    let failure = world.run();
+    (world.trace.unwrap_or_default(), failure)
+}
+
+/// Leaves out what the failure does not need, one thing at a time.
+pub fn shrink(seed: u64) -> Plan {
+    let mut plan = Plan::new(seed);
+    let fails = |plan: &Plan| World::new(plan.clone(), false).run().is_some();
+    let mut smaller = true;
+    while smaller {
+        smaller = false;
+        for candidate in candidates(&plan) {
+            if fails(&candidate) {
+                plan = candidate;
+                smaller = true;
+                break;
+            }
+        }
+    }
+    plan
+}
+
+fn candidates(plan: &Plan) -> Vec<Plan> {
+    let mut candidates = Vec::new();
+    let rates = plan.rates;
+    let zero: [(u64, Rates); 6] = [
+        (rates.lost, Rates { lost: 0, ..rates }),
+        (rates.answer_lost, Rates { answer_lost: 0, ..rates }),
+        (rates.hidden, Rates { hidden: 0, ..rates }),
+        (rates.cut, Rates { cut: 0, ..rates }),
+        (rates.duplicate, Rates { duplicate: 0, ..rates }),
+        (rates.refused, Rates { refused: 0, ..rates }),
+    ];
+    for (_, rates) in zero.into_iter().filter(|(rate, _)| *rate > 0) {
+        candidates.push(Plan { rates, ..plan.clone() });
+    }
+    for place in (0..plan.happenings.len()).rev() {
+        let mut fewer = plan.clone();
+        fewer.happenings.remove(place);
+        candidates.push(fewer);
+    }
+    for place in (0..plan.script.len()).rev() {
+        let mut fewer = plan.clone();
+        fewer.script.remove(place);
+        candidates.push(fewer);
+        for call in 0..plan.script[place].len() {
+            let mut fewer = plan.clone();
+            fewer.script[place].remove(call);
+            if !fewer.script[place].is_empty() {
+                candidates.push(fewer);
+            }
+        }
+    }
+    candidates
+}
+
+/// A failing seed as people want to read it.
+pub fn report(seed: u64) -> String {
+    let plan = shrink(seed);
+    let (mut trace, failure) = traced(&plan);
+    // Later on nothing happens but the heartbeats of what is stuck.
+    let time = |line: &String| line.split_whitespace().next().and_then(|time| time.parse().ok()).unwrap_or(0u64);
+    trace.retain(|line| time(line) < plan.ends + 20_000);
+    let from = trace.len().saturating_sub(SHOWN);
+    let flavour = if plan.session { "session" } else { "legacy" };
+    let mut text = format!(
+        "seed {seed}: {}\n  {flavour}, confirm {}, {:?}\n  script {:?}\n",
+        failure.unwrap_or_default(),
+        plan.confirm,
+        plan.rates,
+        plan.script
+    );
+    for line in &trace[from..] {
+        let short: String = line.chars().take(170).collect();
+        text += &format!("{short}\n");
+    }
+    text
+}

@@ -1,0 +1,86 @@
+//! The tools that the pages declare, their schemas as the engine sees them, and what their handlers do.
+
+use pagehand::call::Settled;
+use pagehand::tool::{Issue, Report, Tool};
+use serde_json::Value;
+
+use crate::chance::Chance;
+
+const STRICT: &str = r#"{"type":"object","properties":{"mode":{"enum":["fit"]},"n":{},"deep":{}}}"#;
+const NUMBER: &str = r#"{"type":"number"}"#;
+const ANY: &str = r#"{"type":"object","properties":{}}"#;
+const NAMES: [&str; 4] = ["plain", "strict", "shaped", "rare"];
+
+thread_local! {
+    static TOOLS: [Vec<Tool>; 2] = [declared(false), declared(true)];
+}
+
+/// The tools of a page; only some pages have a handler for the rare one.
+pub fn tools(rare: bool) -> Vec<Tool> {
+    TOOLS.with(|tools| tools[usize::from(rare)].clone())
+}
+
+fn declared(rare: bool) -> Vec<Tool> {
+    let tool = |name: &str, rest: &str| {
+        let text = format!(r#"{{"name":"{name}","description":"d",{rest}}}"#);
+        Tool::from_json(&text).unwrap()
+    };
+    vec![
+        tool("plain", r#""hasHandler":true,"timeout":4000"#),
+        tool("strict", &format!(r#""hasHandler":true,"timeout":3000,"inputSchema":{STRICT}"#)),
+        tool("shaped", &format!(r#""hasHandler":true,"outputSchema":{NUMBER}"#)),
+        tool("rare", &format!(r#""hasHandler":{rare},"timeout":2000"#)),
+    ]
+}
+
+/// The tools as the server has them.
+pub fn known() -> String {
+    let tool = |name: &str| {
+        let schema = if name == "strict" { STRICT } else { ANY };
+        format!(r#"{{"name":"{name}","description":"d","parameters":{schema},"annotations":null}}"#)
+    };
+    format!("[{}]", NAMES.map(tool).join(","))
+}
+
+/// A schema, as the engine understands it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    Strict,
+    Number,
+}
+
+impl Rule {
+    pub fn read(schema: &str) -> Self {
+        if schema == NUMBER { Self::Number } else { Self::Strict }
+    }
+
+    pub fn check(self, instance: &str) -> Report {
+        let value: Value = serde_json::from_str(instance).unwrap();
+        let valid = match self {
+            Self::Strict => value.get("mode").is_none_or(|mode| mode == "fit"),
+            Self::Number => value.is_number(),
+        };
+        let issue = || Issue { path: String::new(), keyword: "enum".into(), expected: Value::Null, message: "unfit".into() };
+        Report { valid, issues: if valid { Vec::new() } else { vec![issue()] } }
+    }
+}
+
+/// What a handler will do, and after how long.
+pub enum Deed {
+    Settles(u64, Settled),
+    Never,
+}
+
+pub fn handler(tool: &str, chance: &mut Chance) -> Deed {
+    let length = chance.pick(&[0, 1, 20, 250, 250, 1_500]);
+    let returned = |text: &str| Settled::Returned(text.to_owned());
+    match chance.below(100) {
+        0..75 => Deed::Settles(length, returned("1")),
+        75..80 => Deed::Settles(length, returned("\"text\"")),
+        80..88 => Deed::Settles(length, Settled::Threw { name: "Error".into(), message: "thrown".into() }),
+        88..92 => Deed::Settles(length, Settled::NotSerializable { message: "a cycle".into() }),
+        // Longer than it may take.
+        92..96 if tool != "shaped" => Deed::Settles(6_000, returned("2")),
+        _ => Deed::Never,
+    }
+}
