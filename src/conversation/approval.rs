@@ -146,9 +146,11 @@ impl Conversation {
     }
 
     fn send_answer(&mut self, Wanted { operation, answer }: Wanted, now: Millis) {
-        if let Some(approval) = &mut self.approval {
-            approval.stage = Stage::Sending;
-        }
+        let Some(approval) = &mut self.approval else {
+            return self.settle(operation, Err(Error::ApprovalAnswered));
+        };
+        approval.stage = Stage::Sending;
+        let question = Rc::clone(&approval.id);
         let (command, say) = match answer {
             Answer::Decide { accept, reason, say } => (protocol::Command::Decide { accept, reason }, say),
             Answer::Say(content) => (protocol::Command::Say { content: content.into_json(), run: true }, None),
@@ -158,20 +160,21 @@ impl Conversation {
         if runs {
             self.turn.begin(true, now);
         }
-        self.command(Purpose::Answer { operation, runs, say }, command, now);
+        self.command(Purpose::Answer { operation, question, runs, say }, command, now);
     }
 
-    /// An answer has ended.
+    /// An answer has ended; meanwhile there may be another question.
     pub(super) fn answered(
         &mut self,
         operation: OperationId,
+        question: &Rc<str>,
         runs: bool,
         say: Option<Content>,
         result: Result<String, Error>,
         now: Millis,
     ) {
         let unheard = matches!(result, Err(Error::Unreachable | Error::RequestTimeout | Error::Unconfirmed));
-        let result = match (result, &mut self.approval) {
+        let result = match (result, self.approval.as_mut().filter(|approval| approval.id == *question)) {
             // Nothing was heard of it, but the log shows that it was taken.
             (Err(_), None) if unheard => Ok("null".to_owned()),
             (Err(error), approval) => {
@@ -184,11 +187,9 @@ impl Conversation {
                 }
                 Err(error)
             }
-            (Ok(done), approval) => {
-                if let Some(approval) = approval {
-                    let key = Key::approval(&self.key, &approval.id);
-                    self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: runs.to_string(), owed: false }));
-                }
+            (Ok(done), _) => {
+                let key = Key::approval(&self.key, question);
+                self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: runs.to_string(), owed: false }));
                 Ok(done)
             }
         };

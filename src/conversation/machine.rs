@@ -236,7 +236,9 @@ impl Conversation {
                     self.approval_looked(Err(error), now);
                 }
             }
-            Some(Purpose::Answer { operation, runs, say }) => self.answered(operation, runs, say, result, now),
+            Some(Purpose::Answer { operation, question, runs, say }) => {
+                self.answered(operation, &question, runs, say, result, now);
+            }
             Some(Purpose::Results(owed)) => self.results_sent(owed, result),
             Some(Purpose::Delete(operation)) => {
                 let deleted = result.is_ok();

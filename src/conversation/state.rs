@@ -65,7 +65,7 @@ pub(super) enum Purpose {
     /// For the app; it may have stopped waiting.
     App { operation: Option<OperationId>, runs: bool },
     /// To answer what waits for approval; then to say something.
-    Answer { operation: OperationId, runs: bool, say: Option<Content> },
+    Answer { operation: OperationId, question: Rc<str>, runs: bool, say: Option<Content> },
     /// To learn whether something still waits for approval.
     Look,
     /// To tell the agent these outcomes.

@@ -257,6 +257,22 @@ fn a_new_question_replaces_the_old_one() {
 }
 
 #[test]
+fn the_late_end_of_an_answer_does_not_touch_the_next_question() {
+    let mut stage = asking();
+    let first = stage.command(answer(true));
+    stage.durable(4, &status("s2", "running"));
+    stage.durable(5, &ack("a"));
+    stage.durable(6, &action("c", "t", "{}"));
+    stage.durable(7, &status("s3", "waiting_for_confirmation"));
+    stage.answer("/respond_to_confirmation", 200, r#"{"success":true}"#);
+    assert_eq!(stage.settled[&first], Ok(json!(null)));
+    let answer = Command::Answer { approval: "c".into(), accept: true, reason: String::new(), say: None };
+    let second = stage.command(answer);
+    stage.answer("/respond_to_confirmation", 200, r#"{"success":true}"#);
+    assert_eq!(stage.settled[&second], Ok(json!(null)));
+}
+
+#[test]
 fn storage_that_fails_is_told_and_the_answer_still_leaves() {
     let mut stage = asking();
     stage.input(Input::Ledger(LedgerInput::Unavailable { reason: "the browser is out of space".into() }));
