@@ -9,6 +9,9 @@ use super::Millis;
 const OPENING: Millis = Millis(30_000);
 /// How long an open socket may be silent before that is worth a word.
 const GREETING: Millis = Millis(5_000);
+/// How long an open socket may go without its first frame, though the server can be reached: a tool may hold the server up for
+/// minutes, and the first bytes of a socket may be lost for good.
+const PATIENCE: Millis = Millis(300_000);
 /// How long a socket may be silent before the server is asked.
 const SILENCE: Millis = Millis(30_000);
 /// How long a frame that the server is known to have sent may take.
@@ -32,9 +35,12 @@ enum State {
     Silent {
         tell_at: Option<Millis>,
         ask_at: Millis,
+        until: Millis,
     },
     /// The server was asked whether it is there, since no frame has come.
-    AskingServer,
+    AskingServer {
+        until: Millis,
+    },
     /// Frames have come.
     Heard {
         ask_at: Millis,
@@ -68,7 +74,7 @@ impl Liveness {
 
     /// It is open.
     pub fn opened(&mut self, now: Millis) {
-        self.state = State::Silent { tell_at: Some(now + GREETING), ask_at: now + SILENCE };
+        self.state = State::Silent { tell_at: Some(now + GREETING), ask_at: now + SILENCE, until: now + PATIENCE };
     }
 
     /// A frame came.
@@ -83,11 +89,13 @@ impl Liveness {
 
     /// The server was asked whether it is there, and answered or not.
     pub fn reached(&mut self, answered: bool, now: Millis) -> Option<Verdict> {
-        if self.state != State::AskingServer {
-            return None;
+        let State::AskingServer { until } = self.state else { return None };
+        self.state = State::Silent { tell_at: None, ask_at: now + SILENCE, until };
+        match answered {
+            false => Some(Verdict::Replace("the server cannot be reached")),
+            true if until <= now => Some(Verdict::Replace("the socket has never brought anything")),
+            true => None,
         }
-        self.state = State::Silent { tell_at: None, ask_at: now + SILENCE };
-        (!answered).then_some(Verdict::Replace("the server cannot be reached"))
     }
 
     /// The server was asked for what is newest. `Some(true)`: we have it, `Some(false)`: we do not, `None`: no answer.
@@ -109,13 +117,15 @@ impl Liveness {
                 self.state = State::AskingNewest;
                 Some(Verdict::AskNewest)
             }
-            State::Silent { .. } => {
-                self.state = State::AskingServer;
+            State::Silent { until, .. } => {
+                self.state = State::AskingServer { until };
                 Some(Verdict::AskServer)
             }
-            State::Down | State::Opening { .. } | State::AskingServer | State::AskingNewest | State::Overdue { .. } => {
-                None
-            }
+            State::Down
+            | State::Opening { .. }
+            | State::AskingServer { .. }
+            | State::AskingNewest
+            | State::Overdue { .. } => None,
         }
     }
 
@@ -135,7 +145,7 @@ impl Liveness {
             State::Down
             | State::Opening { .. }
             | State::Silent { .. }
-            | State::AskingServer
+            | State::AskingServer { .. }
             | State::Heard { .. }
             | State::AskingNewest
             | State::Overdue { .. } => None,
@@ -145,9 +155,9 @@ impl Liveness {
     /// When [`Liveness::tick`] is needed next.
     pub fn next_deadline(&self) -> Option<Millis> {
         match self.state {
-            State::Down | State::AskingServer | State::AskingNewest => None,
+            State::Down | State::AskingServer { .. } | State::AskingNewest => None,
             State::Opening { until } | State::Overdue { until } => Some(until),
-            State::Silent { tell_at, ask_at } => Some(tell_at.unwrap_or(ask_at)),
+            State::Silent { tell_at, ask_at, .. } => Some(tell_at.unwrap_or(ask_at)),
             State::Heard { ask_at } => Some(ask_at),
         }
     }
@@ -170,19 +180,22 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_never_spoke_is_waited_for_as_long_as_the_server_answers() {
+    fn a_socket_that_never_spoke_is_waited_for_while_the_server_answers() {
         let mut liveness = Liveness::default();
         liveness.opened(Millis(0));
         assert_eq!(after(&mut liveness, 5), Some(Verdict::Waiting));
-        for minute in 0..10 {
-            let now = minute * 30 + 30;
+        for half_minute in 0..9 {
+            let now = half_minute * 30 + 30;
             assert_eq!(after(&mut liveness, now - 1), None);
             assert_eq!(after(&mut liveness, now), Some(Verdict::AskServer));
             assert_eq!(liveness.next_deadline(), None, "one question at a time");
             assert_eq!(liveness.reached(true, Millis(now * 1_000)), None);
         }
-        assert_eq!(after(&mut liveness, 330), Some(Verdict::AskServer));
-        assert!(matches!(liveness.reached(false, Millis(330_000)), Some(Verdict::Replace(_))));
+        assert_eq!(after(&mut liveness, 300), Some(Verdict::AskServer));
+        let mut unreached = Liveness { state: liveness.state };
+        assert!(matches!(unreached.reached(false, Millis(300_000)), Some(Verdict::Replace(_))));
+        let verdict = liveness.reached(true, Millis(300_000));
+        assert_eq!(verdict, Some(Verdict::Replace("the socket has never brought anything")), "not for ever");
     }
 
     #[test]
