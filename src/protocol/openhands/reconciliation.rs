@@ -10,7 +10,8 @@ use std::mem;
 use crate::error::Error;
 use crate::protocol::{Page, Status};
 
-use super::event::Event;
+use super::event::{Event, Kind, StateUpdate};
+use super::info;
 use super::object::Object;
 use super::position::Position;
 use super::tail::{Joined, Tail};
@@ -190,7 +191,8 @@ impl Reconciliation {
     fn join(&mut self, joined: Joined, waiting: Vec<Live>, reads: bool) -> (Option<Past>, Step) {
         let Joined { past, ours, status, rewound, further } = joined;
         self.joined = true;
-        if rewound {
+        // What was read ends with our place, unless that lies further back.
+        if !further {
             self.recent.clear();
         }
         // A log without events is ours from its start.
@@ -230,10 +232,34 @@ impl Reconciliation {
     }
 }
 
+/// The log, then what waited. A state that was told before the log was read may be older than the log, and then says
+/// something else than its last word.
 fn caught_up(log: Vec<String>, waiting: Vec<Live>, rewound: bool) -> Step {
+    let mut status = log.iter().rev().find_map(|text| told_status(text));
+    let known: HashSet<_> = log.iter().filter_map(|text| event_id(text)).collect();
     let mut events: Vec<_> = log.into_iter().map(|text| Live { seq: None, text }).collect();
-    events.extend(waiting);
+    for event in waiting {
+        match Event::read(&event.text).map(|event| (event.id, event.kind)) {
+            Some((_, Kind::StateUpdate(StateUpdate::Full { status: word, .. })))
+                if status.as_ref().is_some_and(|status| *status != info::status(&word)) =>
+            {
+                continue;
+            }
+            Some((id, Kind::StateUpdate(StateUpdate::Status(word)))) if id.as_ref().is_none_or(|id| !known.contains(id)) => {
+                status = Some(info::status(&word));
+            }
+            _ => {}
+        }
+        events.push(event);
+    }
     Step::CaughtUp { events, rewound }
+}
+
+fn told_status(text: &str) -> Option<Status> {
+    match Event::read(text)?.kind {
+        Kind::StateUpdate(StateUpdate::Status(word)) => Some(info::status(&word)),
+        _ => None,
+    }
 }
 
 fn event_id(text: &str) -> Option<String> {

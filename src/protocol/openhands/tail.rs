@@ -77,8 +77,11 @@ impl Tail {
             }
             Some(None) if !rewound => (Vec::new(), self.events),
             _ => {
+                // The socket has begun to bring what is new, and brings all that follows.
                 let brought = |event: &Logged| event.id.as_ref().is_some_and(|id| brought.contains(id));
-                (self.events.into_iter().filter(|event| !brought(event)).collect(), Vec::new())
+                let new = self.events.iter().position(brought);
+                self.events.truncate(new.unwrap_or(self.events.len()));
+                (self.events, Vec::new())
             }
         };
         let told = past.iter().rev().find_map(|event| event.status.clone());
