@@ -122,8 +122,8 @@ impl Conversation {
             Err(error) => {
                 self.turn.withdraw();
                 self.tell_error(&error);
-                // Whether it arrived is not known: a second one could tell the agent twice.
-                error != Error::Unconfirmed
+                // It arrived, or may have: a second one could tell the agent twice.
+                !matches!(error, Error::Unconfirmed | Error::Capacity { .. })
             }
         };
         self.results.attempts += 1;

@@ -26,7 +26,7 @@ impl OpenHands {
             }
             Command::Run => {
                 let backoff = self.backoff();
-                (self.rest.run(self.id()), Purpose::Run { command: id, backoff })
+                (self.rest.run(self.id()), Purpose::Run { command: id, backoff, instead: None })
             }
             Command::History(page) => (self.rest.search(self.id(), &page), Purpose::History(id)),
             Command::Decide { accept, reason } => (self.rest.decide(self.id(), accept, &reason), Purpose::Decide(id)),
@@ -51,11 +51,11 @@ impl OpenHands {
                 out.done(command, Ok("null".to_owned()));
             }
             // The server has saved it, and runs too much already.
-            Err(Error::Capacity { .. }) => {
+            Err(error @ Error::Capacity { .. }) => {
                 self.messages.there(command);
                 if run {
                     let backoff = self.backoff();
-                    self.run_later(command, backoff, now);
+                    self.run_later(command, backoff, Some(error), now);
                 } else {
                     out.done(command, Ok("null".to_owned()));
                 }
@@ -113,6 +113,7 @@ impl OpenHands {
         &mut self,
         command: CommandId,
         backoff: Backoff,
+        instead: Option<Error>,
         result: Answered,
         now: Millis,
         out: &mut Outlet,
@@ -120,14 +121,17 @@ impl OpenHands {
         match result {
             // The agent runs already: what was asked for is so.
             Ok(_) | Err(Error::AlreadyRunning) => out.done(command, Ok("null".to_owned())),
-            Err(Error::Capacity { .. }) if backoff.attempts() < RUN_RETRIES => self.run_later(command, backoff, now),
-            Err(error) => out.done(command, Err(error)),
+            Err(Error::Capacity { .. }) if backoff.attempts() < RUN_RETRIES => {
+                self.run_later(command, backoff, instead, now);
+            }
+            // A message that is there is not to be sent again, which other errors would suggest.
+            Err(error) => out.done(command, Err(instead.unwrap_or(error))),
         }
     }
 
-    fn run_later(&mut self, command: CommandId, mut backoff: Backoff, now: Millis) {
+    fn run_later(&mut self, command: CommandId, mut backoff: Backoff, instead: Option<Error>, now: Millis) {
         let at = now + backoff.next_delay();
-        self.requests.send_later(at, self.rest.run(self.id()), Purpose::Run { command, backoff });
+        self.requests.send_later(at, self.rest.run(self.id()), Purpose::Run { command, backoff, instead });
     }
 
     /// A call that was let through unseen was read, or not.

@@ -113,7 +113,7 @@ impl OpenHands {
             Purpose::Probe(question) => self.suspected(question, result, now, out),
             Purpose::Say { command, run } => self.said(command, run, result, now, out),
             Purpose::Look(command) => self.looked(command, result, now, out),
-            Purpose::Run { command, backoff } => self.ran(command, backoff, result, now, out),
+            Purpose::Run { command, backoff, instead } => self.ran(command, backoff, instead, result, now, out),
             Purpose::Decide(command) => out.done(command, result.map(|_| "null".to_owned())),
             Purpose::Deed(command, form) => out.done(command, result.and_then(|(_, body)| form.read(body))),
             Purpose::History(command) => {

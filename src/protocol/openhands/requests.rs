@@ -39,6 +39,8 @@ pub(super) enum Purpose {
     Run {
         command: CommandId,
         backoff: Backoff,
+        /// What kept a message that is there from running.
+        instead: Option<Error>,
     },
     History(CommandId),
     Poll(CommandId),
