@@ -4,7 +4,7 @@
 //! Once the server has subscribed us, live events wait while the log is read; then the log comes first, and the events that
 //! waited after it. An event may be in both: the house delivers an id once.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::mem;
 
 use crate::error::Error;
