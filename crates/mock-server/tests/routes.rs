@@ -201,15 +201,15 @@ async fn changes_of_title_and_tags_are_checked() {
     let id = bench.conversation("s").await;
     let path = format!("/api/conversations/{id}");
     let long = |count: usize| "x".repeat(count);
-    let patch = |text: String| bench.call("PATCH", &path, Some(parse(&text).unwrap()));
-    assert_eq!(patch(format!(r#"{{"title": "{}"}}"#, long(200))).await.status, 200);
-    let answer = patch(format!(r#"{{"title": "{}"}}"#, long(201))).await;
+    let change = |text: String| bench.call("PATCH", &path, Some(parse(&text).unwrap()));
+    assert_eq!(change(format!(r#"{{"title": "{}"}}"#, long(200))).await.status, 200);
+    let answer = change(format!(r#"{{"title": "{}"}}"#, long(201))).await;
     assert_eq!(answer.status, 422);
     assert!(answer.text.contains("string_too_long"), "{}", answer.text);
-    assert_eq!(patch(r#"{"title": 7}"#.to_owned()).await.status, 422);
-    assert_eq!(patch(format!(r#"{{"tags": {{"a": "{}"}}}}"#, long(256))).await.status, 200);
+    assert_eq!(change(r#"{"title": 7}"#.to_owned()).await.status, 422);
+    assert_eq!(change(format!(r#"{{"tags": {{"a": "{}"}}}}"#, long(256))).await.status, 200);
     for tags in [format!(r#"{{"a": "{}"}}"#, long(257)), r#"{"a": 1}"#.to_owned(), "[]".to_owned()] {
-        assert_eq!(patch(format!(r#"{{"tags": {tags}}}"#)).await.status, 422, "{tags}");
+        assert_eq!(change(format!(r#"{{"tags": {tags}}}"#)).await.status, 422, "{tags}");
     }
     let old = old("1.43.1").await;
     let id = old.conversation("s").await;
