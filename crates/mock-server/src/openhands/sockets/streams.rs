@@ -149,6 +149,8 @@ async fn live(
     tokio::pin!(stopping);
     loop {
         let result = tokio::select! {
+            // A restart takes the listener away, too: its own end comes first.
+            biased;
             end = &mut stopping => return end,
             frame = listener.recv() => match frame {
                 Some(frame) => match voice {
