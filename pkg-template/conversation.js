@@ -432,7 +432,7 @@ export class Conversation {
         const guarded = (event) => {
           if (this.#session !== undefined) return enter(() => work(event));
           const left = event?.currentTarget;
-          left?.removeEventListener(event.type, guarded);
+          left?.removeEventListener?.(event.type, guarded);
           // The page itself can be closed, too.
           if (left !== globalThis && left !== globalThis.document) left?.close?.();
         };

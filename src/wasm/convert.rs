@@ -25,6 +25,8 @@ extern "C" {
 pub(super) struct Options {
     pub(super) url: String,
     pub(super) session_key: Option<String>,
+    /// Whether the key is asked for, by [`Hooks::key`](super::hooks::Hooks::key).
+    pub(super) asks_key: bool,
     pub(super) id: String,
     pub(super) request: Option<String>,
     /// Milliseconds.

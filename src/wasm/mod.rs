@@ -73,8 +73,8 @@ pub struct Session {
 impl Session {
     /// A conversation with an OpenHands agent-server.
     ///
-    /// `options` has `url`, `sessionKey?`, `asksKey`, `id` and, to create the conversation, `request`: the JSON text of the create
-    /// request's other fields. `tools` is the JSON text of the declarations, `handlers` a map of name to function.
+    /// `options` has `url`, `sessionKey?`, `asksKey`, `id` and, to create the conversation, `request`: the JSON text of the
+    /// create request's other fields. `tools` is the JSON text of the declarations, `handlers` a map of name to function.
     /// Throws the error of [`Hooks`]' making when something is refused.
     pub fn openhands(options: JsValue, tools: &str, handlers: Map, hooks: Hooks) -> Result<Session, JsValue> {
         match conversation(options, tools) {
@@ -172,7 +172,11 @@ fn conversation(options: JsValue, tools: &str) -> Result<Conversation, Error> {
         None if options.feed => Opening::Feed { id: options.id },
         None => Opening::Attach { id: options.id },
     };
-    let session_key = options.session_key.map_or(SessionKey::None, SessionKey::Fixed);
+    let session_key = match options.session_key {
+        _ if options.asks_key => SessionKey::Asked,
+        Some(key) => SessionKey::Fixed(key),
+        None => SessionKey::None,
+    };
     let protocol = OpenHands::new(Settings { url: options.url, session_key }, opening)?;
     let resumption = Resumption { resume_within: Millis(options.resume_within), results: options.results };
     Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())

@@ -124,6 +124,23 @@ test("a wrong key is told, and never repeated", async (t) => {
   assert.ok(!shown.includes(CANARY), shown);
 });
 
+test("a key is asked for before the first request, and what is no key is not repeated", async (t) => {
+  withoutSockets();
+  const { url, asked } = await serve(t, (_, response) => response.writeHead(401).end("{}"));
+  const refusal = async (sessionKey) => rejection(openhands({ url, sessionKey }).start(start));
+  assert.equal((await refusal(async () => CANARY)).code, "unauthorized");
+  assert.ok(asked.length > 0 && asked.every((request) => request.headers["x-session-api-key"] === CANARY));
+  const before = asked.length;
+  const odd = await refusal(() => `${CANARY}\n`);
+  assert.equal(odd.code, "unauthorized");
+  assert.ok(!JSON.stringify([odd.message, odd.details]).includes(CANARY));
+  const signedOut = () => {
+    throw new Error("signed out");
+  };
+  assert.equal((await refusal(signedOut)).code, "unauthorized");
+  assert.equal(asked.length, before);
+});
+
 test("a redirect is not followed, so that the key stays where it belongs", async (t) => {
   withoutSockets();
   const other = await serve(t, (_, response) => response.end("{}"));

@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
-use wasm_bindgen::prelude::*;
 
 use super::stage::{awaited, end, hooks, js, met};
 use crate::call::{CallId, Claim, Key, LedgerEffect, LedgerInput, Memory, Owner};
@@ -81,7 +80,7 @@ impl Bench {
         let before = answers().count();
         self.claim(call);
         met(|| answers().count() > before).await;
-        answers().last().unwrap()
+        answers().next_back().unwrap()
     }
 
     pub(super) fn record(&self, call: &str, outcome: &str) {
@@ -172,6 +171,11 @@ impl OtherPage {
     pub(super) async fn records(&self, key: &Key, outcome: &str) {
         let entry = Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
         self.store.record(&entry, outcome, false).await.unwrap();
+    }
+
+    pub(super) async fn owes(&self, key: &Key, outcome: &str) {
+        let entry = Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
+        self.store.record(&entry, outcome, true).await.unwrap();
     }
 
     /// The browser lets go of a page's locks when it is gone.

@@ -173,6 +173,21 @@ async fn what_is_open_is_recalled_with_its_place() {
 }
 
 #[wasm_bindgen_test]
+async fn an_outcome_that_is_owed_is_recalled_until_the_agent_has_been_told() {
+    let conversation = conversation();
+    let page = OtherPage::open().await;
+    let key = Key::call(&conversation, &CallId::new("a"));
+    page.owes(&key, "7.0").await;
+    let bench = Bench::new(&conversation);
+    let open: Vec<_> = bench.recall().await.open.iter().map(|open| word(&open.claim)).collect();
+    assert_eq!(open, ["7.0"]);
+    bench.keeper.perform(LedgerEffect::Discharge { key: key.clone() });
+    bench.rests().await;
+    assert!(Bench::new(&conversation).recall().await.open.is_empty());
+    assert_eq!(bench.stored("a").await.unwrap().outcome.unwrap(), "7.0");
+}
+
+#[wasm_bindgen_test]
 async fn the_sessions_of_a_page_tell_each_other() {
     let _channel = replace("BroadcastChannel", &js("undefined"));
     let conversation = conversation();

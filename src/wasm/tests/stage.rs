@@ -156,6 +156,7 @@ impl Protocol for Scripted {
                 format!("frame {text}")
             }
             Wire::Closed { code, reason, .. } => format!("closed {code} {reason}"),
+            Wire::Fed { text, .. } => format!("fed {text}"),
             Wire::Key(key) => format!("key {key:?}"),
             Wire::Surroundings(surroundings) => format!("{surroundings:?}"),
         };
