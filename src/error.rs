@@ -6,10 +6,11 @@
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
-/// What went wrong. [`Error::code`] is stable and public; the README's table lists every code.
-#[derive(Debug, Clone, PartialEq)]
+/// What went wrong. [`Error::code`] is stable and public; the README's table lists every code. Serialised, it is the
+/// error's `details`: its fields, and `null` where it has none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Error {
     /// The app passed something unusable.
@@ -76,6 +77,7 @@ pub enum Error {
         /// The server's words.
         detail: String,
         /// Whether the server says that the same request may succeed later.
+        #[serde(skip)]
         retryable: bool,
     },
     /// The agent runs already.
@@ -124,6 +126,7 @@ pub enum Error {
     /// No such call, or it has ended.
     UnknownCall {
         /// The call's id as it was given.
+        #[serde(rename = "callId")]
         call: String,
     },
     /// The conversation is closed.
@@ -147,7 +150,8 @@ pub struct ToolFault {
 }
 
 /// Where the declaration that contradicts a new one was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ConflictPlace {
     /// Declared before by this app.
     Here,
@@ -232,43 +236,6 @@ impl Error {
         match self {
             Self::Closed { reason } => reason.clone(),
             other => other.to_string(),
-        }
-    }
-
-    /// The data of the error as plain JSON; its shape depends on the code.
-    pub fn details(&self) -> Value {
-        match self {
-            Self::InvalidArgument { field, message } => json!({ "field": field, "message": message }),
-            Self::InvalidTool(fault) => json!(fault),
-            Self::ToolConflict { tool, place } => json!({
-                "tool": tool,
-                "place": match place { ConflictPlace::Here => "here", ConflictPlace::Server => "server" },
-            }),
-            Self::ToolCollision { tool } | Self::DuplicateTool { tool } => json!({ "tool": tool }),
-            Self::AnnouncementRefused { tool, because } => json!({ "tool": tool, "because": because }),
-            Self::UnsupportedServer { version, minimum } => json!({ "version": version, "minimum": minimum }),
-            Self::NotFound { detail }
-            | Self::Capacity { detail }
-            | Self::Conflict { detail, .. }
-            | Self::ConversationUnavailable { detail } => {
-                json!({ "detail": detail })
-            }
-            Self::InvalidRequest { issues } => json!({ "issues": issues }),
-            Self::RequestRefused { status, detail } => json!({ "status": status, "detail": detail }),
-            Self::Server { status, detail, error_id } => {
-                json!({ "status": status, "detail": detail, "errorId": error_id })
-            }
-            Self::BadResponse { what } => json!({ "what": what }),
-            Self::ConversationFailed { code, detail } => json!({ "code": code, "detail": detail }),
-            Self::UnknownCall { call } => json!({ "callId": call }),
-            Self::Closed { reason } => json!({ "reason": reason }),
-            Self::Unauthorized
-            | Self::AlreadyRunning
-            | Self::Unreachable
-            | Self::RequestTimeout
-            | Self::Unconfirmed
-            | Self::ApprovalPending
-            | Self::ApprovalAnswered => Value::Null,
         }
     }
 }

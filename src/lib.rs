@@ -8,7 +8,7 @@
 //! call            the life of one call, the same for every protocol
 //! tool            what a tool is
 //! protocol        what an agent server's protocol is, and one folder for each
-//! net, error, list   policies and vocabulary
+//! net, error, json, list   policies and vocabulary
 //! ```
 //!
 //! Everything but `wasm` is plain Rust without IO, clock or randomness, and is tested natively.
@@ -16,6 +16,7 @@
 pub mod call;
 pub mod conversation;
 pub mod error;
+pub mod json;
 pub mod list;
 pub mod net;
 pub mod protocol;

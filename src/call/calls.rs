@@ -261,8 +261,8 @@ impl Calls {
                 self.fail(&id, FailureCode::ResultNotSerializable, message, out);
             }
             Settled::Returned(text) => match (RawValue::from_string(text), call.limits.output) {
-                (Err(error), _) => {
-                    self.fail(&id, FailureCode::ResultNotSerializable, error.to_string(), out);
+                (Err(_), _) => {
+                    self.fail(&id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
                 }
                 (Ok(result), None) => self.settle(&id, "the handler returned", Outcome::Ok { result }, out),
                 (Ok(result), Some(schema)) => {

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::json;
 
 /// The content parts of a message, as JSON.
 #[derive(Debug, Clone)]
@@ -21,8 +22,7 @@ impl Content {
 
     /// Parts as the app gave them: JSON text of an array that is not empty.
     pub fn parts(json: String) -> Result<Self, Error> {
-        let parts: Vec<&RawValue> = serde_json::from_str(&json).map_err(|_| invalid())?;
-        if parts.is_empty() {
+        if json::items(&json).is_none_or(|parts| parts.is_empty()) {
             return Err(invalid());
         }
         RawValue::from_string(json).map(Self).map_err(|_| invalid())

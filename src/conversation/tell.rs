@@ -1,10 +1,10 @@
 //! What the app is told, and in which shape. The shapes are those of `types.d.ts`.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::call::Step;
 use crate::error::Error;
+use crate::json;
 use crate::protocol::NoticeCode;
 use crate::tool::Drift;
 
@@ -52,21 +52,21 @@ struct Notice<'a> {
 }
 
 #[derive(Serialize)]
-struct ErrorEvent {
+struct ErrorEvent<'a> {
     code: &'static str,
     message: String,
-    details: Value,
+    details: &'a Error,
 }
 
 impl Conversation {
     pub(super) fn opening_answer(&self) -> String {
         let (id, created) = self.opened.as_ref().map_or(("", false), |opened| (opened.id.as_str(), opened.created));
         let tools = self.registry.compare(&self.known);
-        json(&OpeningAnswer { id, created, status: self.status.as_str(), tools })
+        json::text(&OpeningAnswer { id, created, status: self.status.as_str(), tools })
     }
 
     pub(super) fn turn_end(&self) -> String {
-        json(&TurnEnd { status: self.status.as_str(), error: self.failure.as_ref() })
+        json::text(&TurnEnd { status: self.status.as_str(), error: self.failure.as_ref() })
     }
 
     pub(super) fn tell_tools(&mut self) {
@@ -92,20 +92,15 @@ impl Conversation {
     }
 
     pub(super) fn tell_error(&mut self, error: &Error) {
-        let event = ErrorEvent { code: error.code(), message: error.to_string(), details: error.details() };
+        let event = ErrorEvent { code: error.code(), message: error.to_string(), details: error };
         self.emit(Topic::Error, &event);
     }
 
     pub(super) fn emit(&mut self, topic: Topic, value: &impl Serialize) {
-        self.emit_text(topic, json(value));
+        self.emit_text(topic, json::text(value));
     }
 
     pub(super) fn emit_text(&mut self, topic: Topic, json: String) {
         self.out.push(Effect::Emit(Event { topic, json }));
     }
-}
-
-/// Our own structs have string keys and no failing `Serialize`: there is always a text.
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }

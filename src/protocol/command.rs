@@ -1,10 +1,12 @@
 //! What the house asks of a protocol.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use crate::call::CallId;
 use crate::error::Error;
+use crate::json::{self, Object};
 
 /// Names one command; the answer is [`Signal::Done`](super::Signal::Done).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,8 +69,7 @@ pub enum Deed {
 }
 
 /// How a conversation is copied.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug)]
 pub struct Fork {
     /// The id of the copy; absent, the server chooses.
     pub conversation_id: Option<String>,
@@ -81,7 +82,7 @@ pub struct Fork {
 }
 
 /// Which of a server's conversations.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct Listing {
     /// So many at most, 1 to 100.
     pub limit: Option<u32>,
@@ -93,24 +94,63 @@ pub struct Listing {
     pub order: Option<String>,
 }
 
+impl Fork {
+    fn read(fields: &Object) -> Result<Self, Error> {
+        Ok(Self {
+            conversation_id: maybe(fields, "conversationId", Object::string)?,
+            event_id: maybe(fields, "eventId", Object::string)?,
+            title: maybe(fields, "title", Object::string)?,
+            tags: fields.get("tags").map(ToOwned::to_owned),
+        })
+    }
+}
+
+impl Listing {
+    fn read(fields: &Object) -> Result<Self, Error> {
+        Ok(Self {
+            limit: maybe(fields, "limit", |fields, name| u32::try_from(fields.integer(name)?).ok())?,
+            page: maybe(fields, "page", Object::string)?,
+            status: maybe(fields, "status", Object::string)?,
+            order: maybe(fields, "order", Object::string)?,
+        })
+    }
+}
+
+/// A member that may be absent, but not of another type.
+fn maybe<'a, T>(fields: &Object<'a>, name: &str, read: fn(&Object<'a>, &str) -> Option<T>) -> Result<Option<T>, Error> {
+    let value = read(fields, name);
+    if value.is_none() && fields.get(name).is_some() { Err(unusable()) } else { Ok(value) }
+}
+
+fn unusable() -> Error {
+    invalid("of unusable types")
+}
+
+fn invalid(message: &str) -> Error {
+    Error::InvalidArgument { field: "options", message: message.to_owned() }
+}
+
 impl Deed {
     /// A deed by its name in JS, with the JSON text of what it takes.
     pub fn read(name: &str, given: String) -> Result<Self, Error> {
-        let invalid = |message: &str| Error::InvalidArgument { field: "options", message: message.to_owned() };
         let raw = |given| RawValue::from_string(given).map_err(|_| invalid("must be JSON"));
-        let text = |given: &str| serde_json::from_str(given).map_err(|_| invalid("must be a text"));
+        let text = |given| match raw(given)? {
+            absent if absent.get() == "null" => Ok(None),
+            given => json::string(&given).map(Cow::into_owned).map(Some).ok_or_else(|| invalid("must be a text")),
+        };
+        let fields = |given| Object::read(given).ok_or_else(unusable);
         Ok(match name {
             "pause" => Self::Pause,
             "interrupt" => Self::Interrupt,
-            "fork" => Self::Fork(serde_json::from_str(&given).map_err(|_| invalid("of unusable types"))?),
+            "fork" => Self::Fork(Fork::read(&fields(&given)?)?),
             "delete" => Self::Delete,
             "update" => Self::Update(raw(given)?),
-            "navigate" => Self::Navigate(text(&given)?),
+            "navigate" => Self::Navigate(text(given)?),
             "switchLlm" => Self::SwitchLlm(raw(given)?),
-            "ask" => Self::Ask(text(&given)?.unwrap_or_default()),
+            "ask" => Self::Ask(text(given)?.unwrap_or_default()),
             "condense" => Self::Condense,
             "setPolicy" => Self::Policy(raw(given)?),
-            "list" => Self::List(serde_json::from_str(&given).map_err(|_| invalid("of unusable types"))?),
+            "list" => Self::List(Listing::read(&fields(&given)?)?),
             _ => return Err(Error::InvalidArgument { field: "deed", message: "unknown".into() }),
         })
     }

@@ -1,7 +1,9 @@
 //! Hints about a tool, in the words of the Model Context Protocol.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::json::Object;
 
 /// What the app says about a tool. What it does not say stays unsaid: nothing is taken for read-only.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -26,18 +28,16 @@ pub struct Annotations {
 
 impl Annotations {
     /// Reads hints; the error is the name of a field with a value of the wrong type. Unknown fields are let be.
-    pub(super) fn read(value: &Value) -> Result<Self, &'static str> {
-        let Value::Object(fields) = value else { return Err("") };
+    pub(super) fn read(text: &RawValue) -> Result<Self, &'static str> {
+        let fields = Object::read(text.get()).ok_or("")?;
         let flag = |name: &'static str| match fields.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(*flag)),
-            Some(_) => Err(name),
+            Some(_) => fields.bool(name).ok_or(name).map(Some),
+            None => Ok(None),
         };
-        let title = match fields.get("title") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(title)) => Some(title.clone()),
-            Some(_) => return Err("title"),
-        };
+        let title = fields.string("title");
+        if title.is_none() && fields.get("title").is_some() {
+            return Err("title");
+        }
         Ok(Self {
             title,
             read_only_hint: flag("readOnlyHint")?,

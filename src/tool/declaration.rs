@@ -1,17 +1,16 @@
 //! The declaration of a tool, checked.
 
-use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, ToolFault};
+use crate::json::{self, Object, Value};
 use crate::net::Millis;
 
 use super::{Annotations, Schema, ToolName};
 
 const DEFAULT_TIMEOUT: u64 = 60_000;
 /// The longest time that a browser's timer can wait.
-const LONGEST_TIMEOUT: f64 = 2_147_483_647.0;
+const LONGEST_TIMEOUT: u64 = 2_147_483_647;
 
 /// When a call's handler starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,91 +42,66 @@ pub struct Tool {
     pub has_handler: bool,
 }
 
-/// The fields as they came. `Value` where a wrong type must be told with the field's name.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Fields<'a> {
-    #[serde(default)]
-    name: Value,
-    #[serde(default)]
-    description: Value,
-    #[serde(borrow)]
-    input_schema: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_schema: Option<&'a RawValue>,
-    #[serde(default)]
-    annotations: Value,
-    #[serde(default)]
-    timeout: Value,
-    #[serde(default)]
-    run_on: Value,
-    #[serde(default)]
-    has_handler: bool,
-}
-
 impl Tool {
     /// Reads one declaration: the JSON text of a `ToolDefinition` (`types.d.ts`) without its handler, and with
     /// `hasHandler`. The error names the field and the rule.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        let fields: Fields = serde_json::from_str(text).map_err(|_| not_a_tool())?;
+        let fields = Object::read(text).ok_or_else(not_a_tool)?;
         Self::check(&fields).map_err(Error::InvalidTool)
     }
 
     /// Reads an array of declarations.
     pub fn list_from_json(text: &str) -> Result<Vec<Self>, Error> {
-        let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| not_a_tool())?;
+        let items = json::items(text).ok_or_else(not_a_tool)?;
         items.into_iter().map(|item| Self::from_json(item.get())).collect()
     }
 
-    fn check(fields: &Fields) -> Result<Self, ToolFault> {
-        let given = fields.name.as_str().unwrap_or_default();
+    fn check(fields: &Object) -> Result<Self, ToolFault> {
+        let given = fields.text("name");
         let fault = |field: &str, rule: &'static str, message: &str| ToolFault {
-            tool: given.into(),
+            tool: given.clone(),
             field: field.into(),
             rule,
             message: message.into(),
         };
-        let name = ToolName::declared(given).ok_or_else(|| {
+        let name = ToolName::declared(&given).ok_or_else(|| {
             fault("name", "name_pattern", "a letter or _, then letters, digits, _ and -; 64 characters at most")
         })?;
-        let description = match &fields.description {
-            Value::String(text) if !text.trim().is_empty() => text.clone(),
-            _ => {
-                return Err(fault("description", "description_required", "the model needs a text to decide on a call"));
-            }
+        let description = fields.string("description").filter(|text| !text.trim().is_empty()).ok_or_else(|| {
+            fault("description", "description_required", "the model needs a text to decide on a call")
+        })?;
+        let input = match fields.get("inputSchema") {
+            Some(text) => Schema::read(text),
+            None => empty_schema(),
         };
-        let input = match fields.input_schema {
-            Some(text) => {
-                read_schema(text).ok_or_else(|| fault("inputSchema", "schema_object", "must be an object"))?
-            }
-            None => empty_schema().ok_or_else(|| fault("inputSchema", "schema_object", "must be an object"))?,
-        };
+        let input = input.ok_or_else(|| fault("inputSchema", "schema_object", "must be an object"))?;
         check_input(&input).map_err(|(field, rule, message)| fault(field, rule, message))?;
-        let output = match fields.output_schema {
+        let output = match fields.get("outputSchema") {
             Some(text) => {
-                Some(read_schema(text).ok_or_else(|| fault("outputSchema", "schema_object", "must be an object"))?)
+                Some(Schema::read(text).ok_or_else(|| fault("outputSchema", "schema_object", "must be an object"))?)
             }
             None => None,
         };
-        let annotations = match &fields.annotations {
-            Value::Null => None,
-            hints => Some(Annotations::read(hints).map_err(|hint| {
+        let annotations = match fields.get("annotations") {
+            None => None,
+            Some(hints) => Some(Annotations::read(hints).map_err(|hint| {
                 let field = if hint.is_empty() { "annotations".into() } else { ["annotations.", hint].concat() };
                 fault(&field, "annotation_type", "hints are booleans, the title is a text")
             })?),
         };
-        let timeout = match &fields.timeout {
+        let timeout = match fields.value("timeout") {
             Value::Null => Millis(DEFAULT_TIMEOUT),
-            value => read_timeout(value)
+            value => read_timeout(&value)
                 .ok_or_else(|| fault("timeout", "timeout_milliseconds", "milliseconds, from 1 to 2147483647"))?,
         };
-        let run_on = match &fields.run_on {
+        let run_on = match fields.value("runOn") {
             Value::Null => RunOn::Acknowledgement,
-            value if value == "acknowledgement" => RunOn::Acknowledgement,
-            value if value == "announcement" => RunOn::Announcement,
+            Value::String(word) if word == "acknowledgement" => RunOn::Acknowledgement,
+            Value::String(word) if word == "announcement" => RunOn::Announcement,
             _ => return Err(fault("runOn", "run_on", "\"acknowledgement\" or \"announcement\"")),
         };
-        Ok(Self { name, description, input, output, annotations, timeout, run_on, has_handler: fields.has_handler })
+        let has_handler = fields.flag("hasHandler");
+        Ok(Self { name, description, input, output, annotations, timeout, run_on, has_handler })
     }
 }
 
@@ -136,33 +110,28 @@ fn not_a_tool() -> Error {
 }
 
 fn empty_schema() -> Option<Schema> {
-    serde_json::from_str(r#"{"type":"object","properties":{}}"#).ok().and_then(Schema::read)
-}
-
-fn read_schema(text: &RawValue) -> Option<Schema> {
-    Schema::read(text)
+    let text = RawValue::from_string(r#"{"type":"object","properties":{}}"#.to_owned());
+    Schema::read(&text.ok()?)
 }
 
 fn check_input(schema: &Schema) -> Result<(), (&'static str, &'static str, &'static str)> {
-    if schema.keyword("type") != Some(&Value::from("object")) {
+    if schema.keyword("type").and_then(Value::as_str) != Some("object") {
         return Err(("inputSchema.type", "type_object", "must be exactly \"object\""));
     }
-    if schema.keyword("properties").is_some_and(|properties| !properties.is_object()) {
+    if !matches!(schema.keyword("properties"), None | Some(Value::Object(_))) {
         return Err(("inputSchema.properties", "properties_object", "must be an object of schemas"));
     }
-    let required_is_names = schema
-        .keyword("required")
-        .is_none_or(|required| required.as_array().is_some_and(|names| names.iter().all(Value::is_string)));
-    if !required_is_names {
-        return Err(("inputSchema.required", "required_names", "must be an array of property names"));
+    match schema.keyword("required") {
+        None => Ok(()),
+        Some(Value::Array(names)) if names.iter().all(|name| name.as_str().is_some()) => Ok(()),
+        Some(_) => Err(("inputSchema.required", "required_names", "must be an array of property names")),
     }
-    Ok(())
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+/// A fraction of a millisecond does not count.
 fn read_timeout(value: &Value) -> Option<Millis> {
-    let milliseconds = value.as_f64()?;
-    (1.0..=LONGEST_TIMEOUT).contains(&milliseconds).then_some(Millis(milliseconds as u64))
+    let Value::Number(number) = value else { return None };
+    number.whole().filter(|milliseconds| (1..=LONGEST_TIMEOUT).contains(milliseconds)).map(Millis)
 }
 
 #[cfg(test)]

@@ -1,27 +1,28 @@
 //! What the schema engine says about a value.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::json::Object;
 
 /// The findings about one value.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Report {
     /// Whether the value fits.
     pub valid: bool,
     /// What does not fit; empty when valid.
-    #[serde(default)]
     pub issues: Vec<Issue>,
 }
 
 /// One violation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Issue {
     /// JSON Pointer into the value.
     pub path: String,
     /// The violated keyword.
     pub keyword: String,
     /// The keyword's value in the schema.
-    pub expected: Value,
+    pub expected: Box<RawValue>,
     /// A sentence that a model can act on.
     pub message: String,
 }
@@ -29,11 +30,25 @@ pub struct Issue {
 impl Report {
     /// Reads the engine's text.
     pub fn from_json(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+        let report = Object::read(text)?;
+        let issues = report.list("issues").unwrap_or_default().into_iter();
+        Some(Self { valid: report.bool("valid")?, issues: issues.map(Issue::read).collect::<Option<_>>()? })
     }
 
     /// The report about a value that nothing constrains.
     pub fn valid() -> Self {
         Self { valid: true, issues: Vec::new() }
+    }
+}
+
+impl Issue {
+    fn read(text: &RawValue) -> Option<Self> {
+        let issue = Object::read(text.get())?;
+        Some(Self {
+            path: issue.string("path")?,
+            keyword: issue.string("keyword")?,
+            expected: issue.get("expected").unwrap_or(RawValue::NULL).to_owned(),
+            message: issue.string("message")?,
+        })
     }
 }

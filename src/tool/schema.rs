@@ -1,7 +1,8 @@
 //! A JSON Schema as the app gave it.
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+
+use crate::json::Value;
 
 /// Names a schema of a conversation towards the schema engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,7 +12,7 @@ pub struct SchemaId(pub u32);
 #[derive(Debug, Clone)]
 pub struct Schema {
     text: Box<RawValue>,
-    value: Map<String, Value>,
+    value: Value,
 }
 
 /// Equal as the servers compare: key order does not count, array order does.
@@ -24,7 +25,7 @@ impl PartialEq for Schema {
 impl Schema {
     /// Reads a schema; `None` unless it is a JSON object.
     pub fn read(text: &RawValue) -> Option<Self> {
-        let value = serde_json::from_str(text.get()).ok()?;
+        let value = Value::read(text).filter(|value| matches!(value, Value::Object(_)))?;
         Some(Self { text: text.to_owned(), value })
     }
 
@@ -40,8 +41,8 @@ impl Schema {
 
     /// The declared properties, in the order of their names.
     pub fn properties(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let properties = self.value.get("properties").and_then(Value::as_object);
-        properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
+        let properties = self.keyword("properties").map(Value::members).unwrap_or_default();
+        properties.iter().map(|(name, schema)| (name.as_str(), schema))
     }
 
     /// Whether a property is declared.
@@ -51,12 +52,12 @@ impl Schema {
 
     /// Whether every object fits, so that there is nothing to validate.
     pub fn accepts_every_object(&self) -> bool {
-        self.value.iter().all(|(keyword, value)| match keyword.as_str() {
-            "type" => value == "object",
+        self.value.members().iter().all(|(keyword, value)| match keyword.as_str() {
+            "type" => value.as_str() == Some("object"),
             "title" | "description" | "$schema" | "$id" | "$comment" => true,
-            "properties" => value.as_object().is_some_and(Map::is_empty),
-            "required" => value.as_array().is_some_and(Vec::is_empty),
-            "additionalProperties" => value == &Value::Bool(true),
+            "properties" => matches!(value, Value::Object(members) if members.is_empty()),
+            "required" => matches!(value, Value::Array(names) if names.is_empty()),
+            "additionalProperties" => matches!(value, Value::Bool(true)),
             _ => false,
         })
     }

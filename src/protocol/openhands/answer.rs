@@ -2,12 +2,13 @@
 //!
 //! The key `detail` of an error body may be a text, a list (validation) or an object.
 
-use serde_json::Value;
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
 
 use crate::error::{ConflictPlace, Error, RequestIssue};
+use crate::json::{self, Object};
 use crate::net::Answer;
-
-use super::object::Object;
 
 /// The status and body of a success, or the error.
 pub(super) fn read(answer: Answer) -> Result<(u16, String), Error> {
@@ -22,14 +23,13 @@ pub(super) fn read(answer: Answer) -> Result<(u16, String), Error> {
 fn failure(status: u16, body: &str) -> Error {
     // A proxy in between may answer with HTML: then the status alone must do.
     let body = Object::read(body).unwrap_or_default();
-    let given = body.value("detail");
-    let detail = words(&given);
+    let detail = words(body.get("detail"));
     match status {
         401 => Error::Unauthorized,
         404 => Error::NotFound { detail },
         409 if detail.starts_with("Conversation already running") => Error::AlreadyRunning,
         409 => Error::Conflict { detail, retryable: body.flag("retryable") },
-        422 => unprocessable(&given, detail),
+        422 => unprocessable(body.list("detail"), detail),
         429 => Error::Capacity { detail },
         400..=499 => Error::RequestRefused { status, detail },
         _ => {
@@ -39,9 +39,9 @@ fn failure(status: u16, body: &str) -> Error {
     }
 }
 
-fn unprocessable(detail: &Value, words: String) -> Error {
-    if let Value::Array(items) = detail {
-        return Error::InvalidRequest { issues: items.iter().map(issue).collect() };
+fn unprocessable(issues: Option<Vec<&RawValue>>, words: String) -> Error {
+    if let Some(issues) = issues {
+        return Error::InvalidRequest { issues: issues.into_iter().map(issue).collect() };
     }
     // The server tells its refusals of client tools apart by their words only.
     let tool = quoted(&words).to_owned();
@@ -57,22 +57,20 @@ fn unprocessable(detail: &Value, words: String) -> Error {
 }
 
 /// The `input` of an issue may echo what was sent, secrets among it: it is left out.
-fn issue(item: &Value) -> RequestIssue {
-    let segments = item.get("loc").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let segments: Vec<_> =
-        segments.iter().map(|segment| segment.as_str().map_or_else(|| segment.to_string(), str::to_owned)).collect();
-    RequestIssue { path: segments.join("."), message: item.get("msg").map(words).unwrap_or_default() }
+fn issue(item: &RawValue) -> RequestIssue {
+    let item = Object::read(item.get()).unwrap_or_default();
+    let segments: Vec<_> = item.list("loc").unwrap_or_default().into_iter().map(plain).collect();
+    RequestIssue { path: segments.join("."), message: words(item.get("msg")) }
 }
 
-fn words(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Object(fields) if fields.get("message").is_some_and(Value::is_string) => {
-            fields.get("message").map(words).unwrap_or_default()
-        }
-        other => other.to_string(),
-    }
+fn words(value: Option<&RawValue>) -> String {
+    let Some(value) = value else { return String::new() };
+    Object::read(value.get()).and_then(|fields| fields.string("message")).unwrap_or_else(|| plain(value))
+}
+
+/// A string without its quotes, and anything else as it came.
+fn plain(value: &RawValue) -> String {
+    json::string(value).map_or_else(|| value.get().to_owned(), Cow::into_owned)
 }
 
 /// The first text between single quotes.
@@ -82,6 +80,8 @@ fn quoted(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn error(status: u16, body: &str) -> Error {
@@ -134,22 +134,21 @@ mod tests {
             422,
             r#"{"detail":"Client tool 'show_toast' is already registered with a different parameters schema."}"#,
         );
-        assert_eq!(conflict.details()["tool"], "show_toast");
-        assert_eq!(conflict.details()["place"], "server");
+        assert_eq!(json!(conflict), json!({ "tool": "show_toast", "place": "server" }));
     }
 
     #[test]
     fn issues_say_where_and_never_echo_what_was_sent() {
         let body = r#"{"detail":[{"loc":["body","client_tools",0,"parameters"],"msg":"bad","input":"sk-secret"}]}"#;
-        let details = error(422, body).details();
+        let details = json!(error(422, body));
         assert_eq!(details["issues"][0]["path"], "body.client_tools.0.parameters");
         assert!(!details.to_string().contains("sk-secret"));
     }
 
     #[test]
     fn a_server_failure_carries_the_servers_name_for_it() {
-        let details = error(500, r#"{"detail":"Internal Server Error","exception":"boom","error_id":"abc"}"#).details();
-        assert_eq!(details["errorId"], "abc");
-        assert_eq!(details["detail"], "boom");
+        let body = r#"{"detail":"Internal Server Error","exception":"boom","error_id":"abc"}"#;
+        let details = json!({ "status": 500, "detail": "boom", "errorId": "abc" });
+        assert_eq!(json!(error(500, body)), details);
     }
 }

@@ -2,9 +2,8 @@
 
 use serde_json::value::RawValue;
 
+use crate::json::Object;
 use crate::tool::{KnownTool, Schema};
-
-use super::object::Object;
 
 const PREFIX: &str = "ClientAction_";
 

@@ -1,6 +1,7 @@
 //! The connection: opening sockets, hearing them, and what their end means.
 
 use crate::error::Error;
+use crate::json;
 use crate::net::{Millis, SocketId, Verdict};
 use crate::protocol::{Connection, Outlet, Page, Signal, Surroundings, WireEffect};
 
@@ -48,7 +49,7 @@ impl OpenHands {
         self.suspicion.opened(now);
         // The first frame, and only these two members: a server that asks for no key takes any other for a message.
         if let Some(key) = self.requests.keys.current() {
-            let key = serde_json::Value::from(key).to_string();
+            let key = json::text(key);
             let text = [r#"{"type":"auth","session_api_key":"#, &key, "}"].concat();
             out.effects.push(WireEffect::SendText { socket, text });
         }

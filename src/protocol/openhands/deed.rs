@@ -1,11 +1,8 @@
 //! What the house is told of an answer to something that is the server's alone.
 
-use serde_json::Value;
-
 use crate::error::Error;
+use crate::json::{self, Object};
 use crate::protocol::Deed;
-
-use super::object::Object;
 
 /// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +49,13 @@ impl Form {
             Self::Response => {
                 let answer = Object::read(&body).and_then(|answer| answer.string("response"));
                 let response = answer.ok_or(Error::BadResponse { what: "asking the agent" })?;
-                Ok(Value::from(response).to_string())
+                Ok(json::text(&response))
             }
             Self::Conversations => {
                 let bad = Error::BadResponse { what: "listing the conversations" };
                 let found = Object::read(&body).ok_or_else(|| bad.clone())?;
                 let items = found.get("items").ok_or(bad)?;
-                let next = Value::from(found.string("next_page_id")).to_string();
+                let next = json::text(&found.string("next_page_id"));
                 Ok([r#"{"conversations":"#, items.get(), r#","next":"#, &next, "}"].concat())
             }
         }

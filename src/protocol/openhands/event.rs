@@ -5,8 +5,9 @@
 
 use serde_json::value::RawValue;
 
+use crate::json::Object;
+
 use super::info;
-use super::object::Object;
 
 /// An event, as far as the house acts on it. Fields hold what the server may leave out as `Option`.
 pub(super) struct Event<'a> {

@@ -1,13 +1,11 @@
 //! A conversation as the REST interface describes it. Only the id is relied on.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::json::{self, Object};
 use crate::protocol::{Opened, Status};
 use crate::tool::KnownTool;
-
-use super::object::Object;
 
 /// Reads a `ConversationInfo`.
 pub(super) fn read(created: bool, body: &str) -> Result<Opened, Error> {
@@ -71,6 +69,6 @@ pub(super) fn history_page(body: &str) -> Result<String, Error> {
     let bad = Error::BadResponse { what: "reading the log" };
     let found = Object::read(body).ok_or_else(|| bad.clone())?;
     let items = found.get("items").ok_or(bad)?;
-    let next = Value::from(found.string("next_page_id"));
-    Ok([r#"{"events":"#, items.get(), r#","next":"#, &next.to_string(), "}"].concat())
+    let next = json::text(&found.string("next_page_id"));
+    Ok([r#"{"events":"#, items.get(), r#","next":"#, &next, "}"].concat())
 }

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::json::{self, Object};
 use crate::net::{Backoff, Millis};
 use crate::protocol::{CommandId, Page};
 
 use super::event::{Event, Kind, joined};
-use super::object::Object;
 
 /// Pages of the log that a message is looked for in.
 const PAGES: u32 = 5;
@@ -72,7 +72,7 @@ pub(super) enum Found {
 impl Messages {
     /// A message goes out.
     pub(super) fn sent(&mut self, command: CommandId, content: &RawValue, since: Option<&str>) {
-        let text = joined(serde_json::from_str(content.get()).ok());
+        let text = joined(json::items(content.get()));
         let since = since.map(str::to_owned);
         self.all.push(Message { command, text, since, state: State::Sent, seen: false });
     }

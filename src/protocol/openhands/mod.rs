@@ -16,7 +16,6 @@ mod link;
 mod machine;
 mod meaning;
 mod messages;
-mod object;
 mod opening;
 mod position;
 mod reconciliation;

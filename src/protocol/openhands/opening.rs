@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::json::{Object, Value};
 use crate::tool::{Annotations, Tool};
 
 use super::info;
-use super::object::Object;
 
 /// How to get at a conversation.
 pub enum Opening {
@@ -77,8 +77,7 @@ impl Opening {
         if let Some((field, instead)) = OURS.iter().find(|(name, _)| fields.contains(name)) {
             return Err(Error::InvalidArgument { field, message: (*instead).to_owned() });
         }
-        let workspace = fields.value("workspace");
-        if !workspace.is_string() && !workspace.is_object() {
+        if !matches!(fields.value("workspace"), Value::String(_) | Value::Object(_)) {
             let message = "a path on the server, or the server's workspace object".into();
             return Err(Error::InvalidArgument { field: "workspace", message });
         }
@@ -137,6 +136,8 @@ fn uuid(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const ID: &str = "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad111";
@@ -162,7 +163,7 @@ mod tests {
         for field in ["client_tools", "conversation_id", "initial_message"] {
             let error = create(&format!(r#"{{"{field}":null}}"#)).check().unwrap_err();
             assert_eq!(error.code(), "invalid_argument");
-            assert_eq!(error.details()["field"], field);
+            assert_eq!(json!(error)["field"], field);
         }
         assert_eq!(create(r#"{"tags":{},"workspace":"/"}"#).check(), Ok(()));
         assert!(create("[]").check().is_err());
@@ -171,7 +172,7 @@ mod tests {
     #[test]
     fn a_workspace_is_a_path_or_the_servers_object() {
         for request in ["{}", r#"{"workspace":5}"#, r#"{"workspace":null}"#] {
-            assert_eq!(create(request).check().unwrap_err().details()["field"], "workspace", "{request}");
+            assert_eq!(json!(create(request).check().unwrap_err())["field"], "workspace", "{request}");
         }
         let body = |workspace: &str| create_body(ID, &format!(r#"{{"workspace":{workspace},"z":1}}"#), &[]).unwrap();
         assert!(body(r#""/a\"b""#).starts_with(r#"{"workspace":{"working_dir":"/a\"b"},"z":1,"#));

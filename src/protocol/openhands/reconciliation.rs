@@ -8,11 +8,11 @@ use std::collections::{HashSet, VecDeque};
 use std::mem;
 
 use crate::error::Error;
+use crate::json::Object;
 use crate::protocol::{Page, Status};
 
 use super::event::{Event, Kind, StateUpdate};
 use super::info;
-use super::object::Object;
 use super::position::Position;
 use super::tail::{Joined, Tail};
 

@@ -1,10 +1,10 @@
 //! The requests of the REST interface.
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::json;
 use crate::net::{Method, Millis, Request, url};
 use crate::protocol::{Deed, Fork, Listing, Page};
 
@@ -79,7 +79,7 @@ impl Rest {
     }
 
     pub(super) fn decide(&self, id: &str, accept: bool, reason: &str) -> Request {
-        let reason = Value::from(reason).to_string();
+        let reason = json::text(reason);
         let body = [r#"{"accept":"#, if accept { "true" } else { "false" }, r#","reason":"#, &reason, "}"].concat();
         self.of_conversation(Method::Post, id, "/events/respond_to_confirmation", Some(body), SPEAK)
     }
@@ -87,18 +87,15 @@ impl Rest {
     /// The request for something that is the server's alone.
     pub(super) fn deed(&self, id: &str, deed: &Deed) -> Request {
         let member = |name: &str, value: &str| Some(["{\"", name, "\":", value, "}"].concat());
-        let text = |text: &Option<String>| Value::from(text.as_deref()).to_string();
         let (method, rest, body, timeout) = match deed {
             Deed::Pause => (Method::Post, "/pause", None, SPEAK),
             Deed::Interrupt => (Method::Post, "/interrupt", None, READ),
-            Deed::Fork(fork) => (Method::Post, "/fork", serde_json::to_string(&ForkRequest::new(fork)).ok(), CREATE),
+            Deed::Fork(fork) => (Method::Post, "/fork", Some(json::text(&ForkRequest::new(fork))), CREATE),
             Deed::Delete => (Method::Delete, "", None, READ),
             Deed::Update(changes) => (Method::Patch, "", Some(changes.get().to_owned()), READ),
-            Deed::Navigate(event) => (Method::Post, "/navigate", member("event_id", &text(event)), SPEAK),
+            Deed::Navigate(event) => (Method::Post, "/navigate", member("event_id", &json::text(event)), SPEAK),
             Deed::SwitchLlm(llm) => (Method::Post, "/switch_llm", member("llm", llm.get()), SPEAK),
-            Deed::Ask(question) => {
-                (Method::Post, "/ask_agent", member("question", &Value::from(question.as_str()).to_string()), SPEAK)
-            }
+            Deed::Ask(question) => (Method::Post, "/ask_agent", member("question", &json::text(question)), SPEAK),
             Deed::Condense => (Method::Post, "/condense", None, SPEAK),
             Deed::Policy(policy) => (Method::Post, "/confirmation_policy", member("policy", policy.get()), SPEAK),
             Deed::List(listing) => return self.list(listing),

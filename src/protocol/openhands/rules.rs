@@ -1,9 +1,8 @@
 //! What the server asks of a tool that is declared to it. It answers breaches with bare 500s, or takes the tool and fails
 //! every run: so they are found here.
 
-use serde_json::Value;
-
 use crate::error::{Error, ToolFault};
+use crate::json::Value;
 use crate::tool::{Schema, Tool};
 
 /// Tools that every agent has.
@@ -79,24 +78,23 @@ fn property_fault(property: &str) -> Option<(&'static str, &'static str)> {
 }
 
 fn required(schema: &Schema) -> impl Iterator<Item = &str> {
-    schema.keyword("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    schema.keyword("required").map(Value::items).unwrap_or_default().iter().filter_map(Value::as_str)
 }
 
 fn nullable(schema: &Value) -> bool {
-    match schema.get("type") {
-        Some(Value::String(name)) => name == "null",
-        Some(Value::Array(names)) => names.iter().any(|name| name == "null"),
-        _ => false,
-    }
+    let Some(kind) = schema.get("type") else { return false };
+    kind.items().iter().chain([kind]).any(|name| name.as_str() == Some("null"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::{Value, json};
+
+    use super::{Tool, check};
 
     fn check_text(name: &str, schema: &str) -> Result<(), (&'static str, Value)> {
         let text = format!(r#"{{"name":"{name}","description":"d","inputSchema":{schema}}}"#);
-        check(&Tool::from_json(&text).unwrap()).map_err(|error| (error.code(), error.details()))
+        check(&Tool::from_json(&text).unwrap()).map_err(|error| (error.code(), json!(error)))
     }
 
     #[test]

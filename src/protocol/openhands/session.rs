@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::object::Object;
+use crate::json::Object;
 
 /// Where we are in the log.
 #[derive(Debug, Default)]

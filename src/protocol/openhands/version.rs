@@ -1,8 +1,7 @@
 //! Which server this is.
 
 use crate::error::Error;
-
-use super::object::Object;
+use crate::json::Object;
 
 /// The first release with client tools.
 const MINIMUM: &str = "1.28.0";

@@ -1,80 +1,92 @@
-//! JSON objects as the server sends them, read leniently: an absent member, a null and a value of an unexpected type are the
+//! JSON objects as others send them, read leniently: an absent member, a null and a value of an unexpected type are the
 //! same. Members stay as they came, in their order, with their values as text: numbers keep all their digits and `__proto__`
 //! is a name like any other.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
+
+use super::Value;
+use super::read::{items, members, string};
 
 /// Names and the text of values.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Object<'a> {
     /// Reads an object; `None` when the text is anything else.
-    pub(super) fn read(text: &'a str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+    pub fn read(text: &'a str) -> Option<Self> {
+        members(text).map(Self)
     }
 
     /// The value of a member as text, unless it is null.
-    pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
         let (_, value) = self.0.iter().rfind(|(member, _)| member == name)?;
         (value.get() != "null").then_some(*value)
     }
 
-    pub(super) fn contains(&self, name: &str) -> bool {
+    /// Whether a member is there, be it null.
+    pub fn contains(&self, name: &str) -> bool {
         self.0.iter().any(|(member, _)| member == name)
     }
 
     /// A string.
-    pub(super) fn string(&self, name: &str) -> Option<String> {
-        serde_json::from_str(self.get(name)?.get()).ok()
+    pub fn string(&self, name: &str) -> Option<String> {
+        string(self.get(name)?).map(Cow::into_owned)
     }
 
     /// A string, or the empty one.
-    pub(super) fn text(&self, name: &str) -> String {
+    pub fn text(&self, name: &str) -> String {
         self.string(name).unwrap_or_default()
     }
 
     /// An integer, however it is written: `2.0` is one.
-    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+    pub fn integer(&self, name: &str) -> Option<i64> {
         let text = self.get(name)?.get();
         text.strip_suffix(".0").unwrap_or(text).parse().ok()
     }
 
+    /// `true` or `false`.
+    pub fn bool(&self, name: &str) -> Option<bool> {
+        match self.get(name)?.get() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
     /// Whether a member is `true`.
-    pub(super) fn flag(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|value| value.get() == "true")
+    pub fn flag(&self, name: &str) -> bool {
+        self.bool(name) == Some(true)
     }
 
     /// An object, or the empty one.
-    pub(super) fn object(&self, name: &str) -> Self {
+    #[must_use]
+    pub fn object(&self, name: &str) -> Self {
         self.get(name).and_then(|value| Self::read(value.get())).unwrap_or_default()
     }
 
     /// The items of a list.
-    pub(super) fn list(&self, name: &str) -> Option<Vec<&'a RawValue>> {
-        serde_json::from_str(self.get(name)?.get()).ok()
+    pub fn list(&self, name: &str) -> Option<Vec<&'a RawValue>> {
+        items(self.get(name)?.get())
     }
 
-    /// Any value.
-    pub(super) fn value(&self, name: &str) -> Value {
-        self.get(name).and_then(|value| serde_json::from_str(value.get()).ok()).unwrap_or_default()
+    /// Any value, with what is in it.
+    pub fn value(&self, name: &str) -> Value {
+        self.get(name).and_then(Value::read).unwrap_or(Value::Null)
     }
 
     /// Sets a member, in its place if it is there.
-    pub(super) fn set(&mut self, name: &'static str, value: &'a RawValue) {
+    pub fn set(&mut self, name: &'static str, value: &'a RawValue) {
         match self.0.iter_mut().rfind(|(member, _)| member == name) {
             Some((_, member)) => *member = value,
             None => self.0.push((name.into(), value)),
         }
     }
 
-    pub(super) fn rename(&mut self, from: &str, to: &'static str) {
+    /// Gives a member another name.
+    pub fn rename(&mut self, from: &str, to: &'static str) {
         for (name, _) in &mut self.0 {
             if name == from {
                 *name = to.into();
@@ -83,65 +95,15 @@ impl<'a> Object<'a> {
     }
 
     /// Drops a member, and those that are null.
-    pub(super) fn without_nulls_and(mut self, dropped: &str) -> Self {
+    #[must_use]
+    pub fn without_nulls_and(mut self, dropped: &str) -> Self {
         self.0.retain(|(name, value)| name != dropped && value.get() != "null");
         self
     }
 
     /// The object's text.
-    pub(super) fn to_raw(&self) -> Option<Box<RawValue>> {
+    pub fn to_raw(&self) -> Option<Box<RawValue>> {
         serde_json::value::to_raw_value(self).ok()
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-
-        impl<'de> Visitor<'de> for Members {
-            type Value = Object<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(name) = map.next_key_seed(Name)? {
-                    members.push((name, map.next_value()?));
-                }
-                Ok(Object(members))
-            }
-        }
-
-        deserializer.deserialize_map(Members)
-    }
-}
-
-/// A member's name, borrowed where it has no escapes.
-struct Name;
-
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Name {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(name))
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(name.to_owned()))
     }
 }
 

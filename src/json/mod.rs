@@ -1,0 +1,20 @@
+//! JSON as text: read level by level, and written.
+//!
+//! What only passes through stays the text that came: numbers keep their digits, members their order. What is read is read
+//! here and not through serde: its messages about values of a wrong type, which nobody would see, know how to write a float,
+//! and that alone is as large as a protocol.
+
+mod object;
+mod read;
+mod value;
+
+pub use object::Object;
+pub use read::{items, string};
+pub use value::{Number, Value};
+
+use serde::Serialize;
+
+/// The text of one of our own values. They have string keys and no failing `Serialize`: there is always a text.
+pub fn text(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

@@ -1,0 +1,178 @@
+//! A value that is looked into.
+
+use serde_json::value::RawValue;
+
+use super::read::{items, members, string};
+
+/// The deepest value that is read.
+const DEPTH: u8 = 128;
+
+/// A JSON value. Two are equal whatever the order of their members; the order of items counts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A string.
+    String(String),
+    /// The items of a list.
+    Array(Vec<Value>),
+    /// Members, sorted by their names. Of several with one name the last counts.
+    Object(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// Reads a value; `None` when it is too deep, or half of a surrogate pair is in it.
+    pub fn read(text: &RawValue) -> Option<Self> {
+        Self::within(DEPTH, text)
+    }
+
+    fn within(depth: u8, text: &RawValue) -> Option<Self> {
+        let depth = depth.checked_sub(1)?;
+        let plain = text.get();
+        Some(match plain {
+            "null" => Self::Null,
+            "true" => Self::Bool(true),
+            "false" => Self::Bool(false),
+            _ if plain.starts_with('"') => Self::String(string(text)?.into_owned()),
+            _ if plain.starts_with('[') => {
+                let items = items(plain)?.into_iter();
+                Self::Array(items.map(|item| Self::within(depth, item)).collect::<Option<_>>()?)
+            }
+            _ if plain.starts_with('{') => {
+                let mut sorted: Vec<(String, Self)> = Vec::new();
+                for (name, value) in members(plain)? {
+                    let value = Self::within(depth, value)?;
+                    match sorted.binary_search_by(|(other, _)| other.as_str().cmp(&name)) {
+                        Ok(at) => sorted.get_mut(at)?.1 = value,
+                        Err(at) => sorted.insert(at, (name.into_owned(), value)),
+                    }
+                }
+                Self::Object(sorted)
+            }
+            _ => Self::Number(Number(plain.to_owned())),
+        })
+    }
+
+    /// The string, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The items; none, unless it is a list.
+    pub fn items(&self) -> &[Self] {
+        match self {
+            Self::Array(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The members; none, unless it is an object.
+    pub fn members(&self) -> &[(String, Self)] {
+        match self {
+            Self::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// A member, if it is an object that has one of this name.
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        self.members().iter().find(|(other, _)| other == name).map(|(_, value)| value)
+    }
+}
+
+/// A number with all its digits. Equal are numbers of one worth, however they are written: `1e2` is `100.0`.
+#[derive(Debug, Clone)]
+pub struct Number(String);
+
+impl Number {
+    /// The whole part, of a number that is not negative and written without an exponent.
+    pub fn whole(&self) -> Option<u64> {
+        let (whole, fraction) = self.0.split_once('.').unwrap_or((&self.0, ""));
+        if fraction.contains(['e', 'E']) { None } else { whole.parse().ok() }
+    }
+
+    /// The sign, the digits without the zeros around them, and the power of ten of the last.
+    fn worth(&self) -> (bool, String, Option<i64>) {
+        let (mantissa, exponent) = self.0.split_once(['e', 'E']).unwrap_or((&self.0, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = [whole.trim_start_matches('-'), fraction].concat();
+        let significant = digits.trim_end_matches('0');
+        let zeros = digits.len() - significant.len();
+        let significant = significant.trim_start_matches('0');
+        if significant.is_empty() {
+            return (false, String::new(), None);
+        }
+        let shift = i64::try_from(zeros).ok().zip(i64::try_from(fraction.len()).ok());
+        let power = exponent.parse::<i64>().ok().zip(shift);
+        let power = power.and_then(|(power, (zeros, fraction))| power.checked_add(zeros)?.checked_sub(fraction));
+        (whole.starts_with('-'), significant.to_owned(), power)
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.worth() == other.worth()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Option<Value> {
+        Value::read(serde_json::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn the_order_of_items_counts_and_that_of_members_does_not() {
+        assert_eq!(value(r#"{"b":[1,{}],"a":"x\n"}"#), value(r#"{ "a":"x\u000a", "b":[1, {}] }"#));
+        assert_ne!(value("[1,2]"), value("[2,1]"));
+        assert_ne!(value(r#"{"a":null}"#), value("{}"));
+        assert_eq!(value(r#"{"a":1,"b":0,"a":2}"#), value(r#"{"a":2,"b":0}"#));
+    }
+
+    #[test]
+    fn numbers_are_equal_by_their_worth() {
+        for same in [
+            &["100", "1e2", "1E+2", "100.0", "0.1e3", "10000e-2"][..],
+            &["0", "-0", "0.0", "0e5", "-0.00E-7"],
+            &["-1.5", "-15e-1", "-1.50"],
+            &["123456789012345678901234567890", "123456789012345678901234567890.0"],
+        ] {
+            for number in same {
+                assert_eq!(value(number), value(same[0]), "{number}");
+            }
+        }
+        for (one, other) in
+            [("1", "-1"), ("1", "10"), ("0.1", "0.01"), ("123456789012345678901", "123456789012345678902")]
+        {
+            assert_ne!(value(one), value(other));
+        }
+    }
+
+    #[test]
+    fn a_number_has_a_whole_part_where_its_digits_show_it() {
+        let whole = |text| match value(text) {
+            Some(Value::Number(number)) => number.whole(),
+            _ => None,
+        };
+        assert_eq!(["7", "1500.75", "0.5"].map(whole), [Some(7), Some(1500), Some(0)]);
+        assert_eq!(["-7", "1e3", "1.5e3", "99999999999999999999"].map(whole), [None; 4]);
+    }
+
+    #[test]
+    fn what_is_too_deep_or_no_text_is_not_read() {
+        let deep = |levels: usize| ["[".repeat(levels), "]".repeat(levels)].concat();
+        assert!(value(&deep(128)).is_some());
+        assert!(value(&deep(129)).is_none());
+        assert!(value(&["[".repeat(100_000), "]".repeat(100_000)].concat()).is_none());
+        assert!(value(r#"["\ud800"]"#).is_none());
+    }
+}
