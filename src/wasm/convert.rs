@@ -1,13 +1,13 @@
 //! Every conversion between JS values and ours.
 
 use js_sys::{Function, JSON, JsString, Promise, Reflect};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::call::Settled;
 use crate::error::Error;
+use crate::json;
 
 #[wasm_bindgen]
 extern "C" {
@@ -20,8 +20,8 @@ extern "C" {
 }
 
 /// The flat option bag. The facade built it itself, from checked texts: nothing of the app's is in it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+///
+/// Read member by member: the reading half of `serde-wasm-bindgen` brings messages that can write floats, 20 kB of them.
 pub(super) struct Options {
     pub(super) url: String,
     pub(super) session_key: Option<String>,
@@ -33,23 +33,34 @@ pub(super) struct Options {
     pub(super) resume_within: u64,
     pub(super) results: bool,
     /// Whether the app has a connection of its own.
-    #[serde(default)]
     pub(super) feed: bool,
 }
 
-pub(super) fn options(bag: JsValue) -> Result<Options, Error> {
-    serde_wasm_bindgen::from_value(bag)
-        .map_err(|error| Error::InvalidArgument { field: "options", message: error.to_string() })
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
+pub(super) fn options(bag: &JsValue) -> Result<Options, Error> {
+    let needed = |field: &'static str| {
+        text_at(bag, field).ok_or_else(|| Error::InvalidArgument { field, message: "a text".into() })
+    };
+    let flag = |name: &str| Reflect::get(bag, &name.into()).is_ok_and(|value| value.is_truthy());
+    Ok(Options {
+        url: needed("url")?,
+        session_key: text_at(bag, "sessionKey"),
+        id: needed("id")?,
+        request: text_at(bag, "request"),
+        resume_within: float_at(bag, "resumeWithin").unwrap_or_default() as u64,
+        results: flag("results"),
+        feed: flag("feed"),
+    })
 }
 
 /// A value of ours as a JS one.
 pub(super) fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
-    JSON::parse(&serde_json::to_string(value).map_err(|error| JsValue::from(error.to_string()))?)
+    JSON::parse(&json::text(value))
 }
 
-/// A JS value as one of ours, if it is one.
-pub(super) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Option<T> {
-    serde_json::from_str(&JSON::stringify(value).ok()?.as_string()?).ok()
+/// A JS value as JSON text, if it has one.
+pub(super) fn json_of(value: &JsValue) -> Option<String> {
+    JSON::stringify(value).ok()?.as_string()
 }
 
 /// Waits for a value, a promise or a thenable. An exception and a rejection are the same.
@@ -85,7 +96,7 @@ pub(super) fn description(value: &JsValue) -> (String, String) {
         if let Some(message) = text_at(value, "message") {
             return (text_at(value, "name").unwrap_or_default(), message);
         }
-        if let Some(json) = JSON::stringify(value).ok().and_then(|text| text.as_string()) {
+        if let Some(json) = json_of(value) {
             return (String::new(), json);
         }
     }
@@ -101,7 +112,11 @@ pub(super) fn text_at(value: &JsValue, name: &str) -> Option<String> {
 /// A small whole number; `None` also when reading it throws.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
 pub(super) fn number_at(value: &JsValue, name: &str) -> Option<u16> {
-    Reflect::get(value, &name.into()).ok()?.as_f64().map(|number| number as u16)
+    float_at(value, name).map(|number| number as u16)
+}
+
+fn float_at(value: &JsValue, name: &str) -> Option<f64> {
+    Reflect::get(value, &name.into()).ok()?.as_f64()
 }
 
 /// Calls a method without arguments.

@@ -1,6 +1,7 @@
 //! Running the app's handlers.
 
-use js_sys::{Function, JSON, Map, Object, Reflect};
+use js_sys::{Function, JSON, Map};
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal, DomException};
 
@@ -57,6 +58,15 @@ impl Handlers {
     }
 }
 
+/// What a handler gets beside its arguments; the facade adds the conversation.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Context<'a> {
+    #[serde(serialize_with = "serde_wasm_bindgen::preserve::serialize")]
+    signal: AbortSignal,
+    call_id: &'a str,
+}
+
 /// Calls a handler and waits for its end.
 pub(super) async fn settle(handler: &Function, arguments: &str, call: &str, signal: &AbortSignal) -> Settled {
     // Cancelled before its task came: the handler never starts.
@@ -71,9 +81,7 @@ pub(super) async fn settle(handler: &Function, arguments: &str, call: &str, sign
 
 fn call_with(handler: &Function, arguments: &str, call: &str, signal: &AbortSignal) -> Result<JsValue, JsValue> {
     let arguments = JSON::parse(arguments)?;
-    let context = Object::new();
-    Reflect::set(&context, &"signal".into(), signal)?;
-    Reflect::set(&context, &"callId".into(), &call.into())?;
+    let context = serde_wasm_bindgen::to_value(&Context { signal: signal.clone(), call_id: call })?;
     handler.call2(&JsValue::UNDEFINED, &arguments, &context)
 }
 

@@ -76,7 +76,7 @@ impl Session {
     /// `options` has `url`, `sessionKey?`, `asksKey`, `id` and, to create the conversation, `request`: the JSON text of the
     /// create request's other fields. `tools` is the JSON text of the declarations, `handlers` a map of name to function.
     /// Throws the error of [`Hooks`]' making when something is refused.
-    pub fn openhands(options: JsValue, tools: &str, handlers: Map, hooks: Hooks) -> Result<Session, JsValue> {
+    pub fn openhands(options: &JsValue, tools: &str, handlers: Map, hooks: Hooks) -> Result<Session, JsValue> {
         match conversation(options, tools) {
             Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, hooks) }),
             Err(error) => Err(error::to_js(&hooks, &error)),
@@ -165,7 +165,7 @@ impl Drop for Session {
     }
 }
 
-fn conversation(options: JsValue, tools: &str) -> Result<Conversation, Error> {
+fn conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {
     let options = convert::options(options)?;
     let opening = match options.request {
         Some(request) => Opening::Create { id: options.id, request },

@@ -245,7 +245,9 @@ fn caught_up(log: Vec<String>, waiting: Vec<Live>, rewound: bool) -> Step {
             {
                 continue;
             }
-            Some((id, Kind::StateUpdate(StateUpdate::Status(word)))) if id.as_ref().is_none_or(|id| !known.contains(id)) => {
+            Some((id, Kind::StateUpdate(StateUpdate::Status(word))))
+                if id.as_ref().is_none_or(|id| !known.contains(id)) =>
+            {
                 status = Some(info::status(&word));
             }
             _ => {}

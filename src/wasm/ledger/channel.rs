@@ -1,11 +1,12 @@
 //! Outcomes told from page to page: `BroadcastChannel`.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use wasm_bindgen::JsValue;
 use web_sys::BroadcastChannel;
 
 use crate::call::Key;
+use crate::json::{self, Object};
 use crate::wasm::convert;
 use crate::wasm::hooks::Hooks;
 use crate::wasm::listen::{Listener, listen};
@@ -13,11 +14,22 @@ use crate::wasm::listen::{Listener, listen};
 const NAME: &str = "pagehand";
 
 /// What one page tells the others, as JSON text.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Told {
     conversation: String,
     subject: String,
     outcome: Box<RawValue>,
+}
+
+impl Told {
+    fn read(text: &str) -> Option<Self> {
+        let fields = Object::read(text)?;
+        Some(Self {
+            conversation: fields.string("conversation")?,
+            subject: fields.string("subject")?,
+            outcome: fields.get("outcome").unwrap_or(RawValue::NULL).to_owned(),
+        })
+    }
 }
 
 /// An open channel; it is closed when it is dropped.
@@ -31,7 +43,7 @@ impl Channel {
     pub(super) fn open(hooks: &Hooks, heard: impl Fn(Key, Box<RawValue>) + 'static) -> Option<Self> {
         let channel = BroadcastChannel::new(NAME).ok()?;
         let listener = listen(hooks, &channel, "message", move |event| {
-            let told = convert::text_at(&event, "data").and_then(|text| serde_json::from_str::<Told>(&text).ok());
+            let told = convert::text_at(&event, "data").and_then(|text| Told::read(&text));
             if let Some(Told { conversation, subject, outcome }) = told {
                 heard(Key { conversation: conversation.into(), subject: subject.into() }, outcome);
             }
@@ -44,10 +56,8 @@ impl Channel {
     pub(super) fn tell(&self, key: &Key, outcome: &RawValue) {
         let (conversation, subject) = (key.conversation.to_string(), key.subject.to_string());
         let told = Told { conversation, subject, outcome: outcome.to_owned() };
-        if let Ok(text) = serde_json::to_string(&told) {
-            // Throws only when it is closed.
-            let _ = self.channel.post_message(&JsValue::from(text));
-        }
+        // Throws only when it is closed.
+        let _ = self.channel.post_message(&JsValue::from(json::text(&told)));
     }
 }
 

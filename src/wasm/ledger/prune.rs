@@ -66,10 +66,10 @@ impl Store {
             (too_many, _) => (too_many, None),
         };
         let open = transaction.read(store.index(OPEN)?.get_all_keys(&JsValue::UNDEFINED, u32::MAX)).await?;
-        let open: Vec<(String, String)> = convert::from_js(&open).unwrap_or_default();
+        let open: Vec<_> = js_sys::Array::from(&open).iter().filter_map(|key| convert::json_of(&key)).collect();
         let wanted = excess.min(limits.batch);
         let mut keys = oldest(&transaction, &store, age, wanted.saturating_add(open.len())).await?;
-        keys.retain(|key| convert::from_js(key).is_none_or(|key| !open.contains(&key)));
+        keys.retain(|key| convert::json_of(key).is_none_or(|key| !open.contains(&key)));
         keys.truncate(wanted);
         delete(&store, &keys)?;
         transaction.finish().await?;

@@ -6,10 +6,11 @@
 //!   without an outcome or with one that is owed, for only they have the field `open`; the index `at` all of them, by age.
 //! - `places`, key `conversation`: how far a conversation was dealt with, with an index `at`.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::call::{Key, Owner, Place};
+use crate::json::{self, Object};
 use crate::net::Millis;
 use crate::wasm::convert;
 use crate::wasm::hooks::Hooks;
@@ -27,7 +28,7 @@ pub(super) const AT: &str = "at";
 const GRACE: Millis = Millis(60_000);
 
 /// One entry as it is stored. Times are milliseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(in crate::wasm) struct Entry {
     pub(in crate::wasm) conversation: String,
     pub(in crate::wasm) subject: String,
@@ -37,10 +38,10 @@ pub(in crate::wasm) struct Entry {
     /// Where nothing else tells, the owner is gone after that.
     pub(in crate::wasm) until: u64,
     /// JSON text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::wasm) outcome: Option<String>,
     /// 1, as long as there is no outcome or it is owed to the agent: what is absent is in no index.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     open: Option<u8>,
 }
 
@@ -58,16 +59,49 @@ impl Entry {
         }
     }
 
+    /// Reads what the database has; `None` also when it has nothing.
+    fn read(stored: &JsValue) -> Option<Self> {
+        Self::from_json(&convert::json_of(stored)?)
+    }
+
+    fn read_all(stored: &JsValue) -> Option<Vec<Self>> {
+        json::items(&convert::json_of(stored)?)?.into_iter().map(|entry| Self::from_json(entry.get())).collect()
+    }
+
+    fn from_json(text: &str) -> Option<Self> {
+        let fields = Object::read(text)?;
+        Some(Self {
+            conversation: fields.string("conversation")?,
+            subject: fields.string("subject")?,
+            owner: fields.string("owner")?,
+            tool: fields.string("tool")?,
+            at: time(&fields, "at")?,
+            until: time(&fields, "until")?,
+            outcome: fields.string("outcome"),
+            open: fields.contains("open").then_some(1),
+        })
+    }
+
     pub(in crate::wasm) fn key(&self) -> Key {
         Key { conversation: self.conversation.as_str().into(), subject: self.subject.as_str().into() }
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct StoredPlace {
     conversation: String,
     position: String,
     at: u64,
+}
+
+fn read_place(stored: &JsValue) -> Option<Place> {
+    let text = convert::json_of(stored)?;
+    let fields = Object::read(&text)?;
+    Some(Place { position: fields.string("position")?, at: Millis(time(&fields, "at")?) })
+}
+
+fn time(fields: &Object, name: &str) -> Option<u64> {
+    fields.integer(name)?.try_into().ok()
 }
 
 /// Takes a database from an older version to the current one, step by step. A step that has shipped is never changed.
@@ -98,7 +132,7 @@ impl Store {
     pub(in crate::wasm) async fn claim(&self, entry: &Entry) -> Result<Option<Entry>, Failure> {
         let transaction = self.write(ENTRIES)?;
         let entries = transaction.store(ENTRIES)?;
-        let found = convert::from_js(&transaction.read(entries.get(&key(&entry.conversation, &entry.subject))).await?);
+        let found = Entry::read(&transaction.read(entries.get(&key(&entry.conversation, &entry.subject))).await?);
         if found.is_none() {
             entries.add(&convert::to_js(entry)?)?;
             transaction.finish().await?;
@@ -109,15 +143,14 @@ impl Store {
     pub(in crate::wasm) async fn look(&self, what: &Key) -> Result<Option<Entry>, Failure> {
         let transaction = self.read(&ENTRIES.into())?;
         let entries = transaction.store(ENTRIES)?;
-        Ok(convert::from_js(&transaction.read(entries.get(&key(&what.conversation, &what.subject))).await?))
+        Ok(Entry::read(&transaction.read(entries.get(&key(&what.conversation, &what.subject))).await?))
     }
 
     /// Writes an outcome, unless there is one. The rest of the entry is used when none is there.
     pub(in crate::wasm) async fn record(&self, entry: &Entry, outcome: &str, owed: bool) -> Result<(), Failure> {
         let transaction = self.write(ENTRIES)?;
         let entries = transaction.store(ENTRIES)?;
-        let found: Option<Entry> =
-            convert::from_js(&transaction.read(entries.get(&key(&entry.conversation, &entry.subject))).await?);
+        let found = Entry::read(&transaction.read(entries.get(&key(&entry.conversation, &entry.subject))).await?);
         let entry = found.unwrap_or_else(|| entry.clone());
         if entry.outcome.is_none() {
             let ended = Entry { outcome: Some(outcome.to_owned()), open: owed.then_some(1), ..entry };
@@ -130,8 +163,7 @@ impl Store {
     pub(in crate::wasm) async fn discharge(&self, what: &Key) -> Result<(), Failure> {
         let transaction = self.write(ENTRIES)?;
         let entries = transaction.store(ENTRIES)?;
-        let found: Option<Entry> =
-            convert::from_js(&transaction.read(entries.get(&key(&what.conversation, &what.subject))).await?);
+        let found = Entry::read(&transaction.read(entries.get(&key(&what.conversation, &what.subject))).await?);
         if let Some(entry) = found {
             entries.put(&convert::to_js(&Entry { open: None, ..entry })?)?;
         }
@@ -143,9 +175,8 @@ impl Store {
         let transaction = self.read(&convert::to_js(&[ENTRIES, PLACES])?)?;
         let open = transaction.store(ENTRIES)?.index(OPEN)?.get_all(&convert::to_js(&(conversation, 1))?);
         let place = transaction.store(PLACES)?.get(&conversation.into());
-        let open = convert::from_js(&transaction.read(open).await?).unwrap_or_default();
-        let place: Option<StoredPlace> = convert::from_js(&transaction.read(place).await?);
-        Ok((place.map(|place| Place { position: place.position, at: Millis(place.at) }), open))
+        let open = Entry::read_all(&transaction.read(open).await?).unwrap_or_default();
+        Ok((read_place(&transaction.read(place).await?), open))
     }
 
     pub(in crate::wasm) async fn remember(&self, conversation: &str, place: &Place) -> Result<(), Failure> {
