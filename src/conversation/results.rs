@@ -108,24 +108,23 @@ impl Conversation {
 
     /// The message with outcomes has arrived, or not.
     pub(super) fn results_sent(&mut self, owed: Vec<Owed>, result: Result<String, Error>) {
-        let again = match result {
-            Ok(_) => {
-                self.results.attempts = 0;
-                for Owed { call, .. } in owed {
-                    let told = Key::answer(&self.key, &call);
-                    let told = LedgerEffect::Record { key: told, outcome: "null".to_owned(), owed: false };
-                    let discharged = LedgerEffect::Discharge { key: Key::call(&self.key, &call) };
-                    self.out.extend([told, discharged].map(Effect::Ledger));
-                }
-                return;
+        if let Err(error) = &result {
+            self.turn.withdraw();
+            self.tell_error(error);
+        }
+        // A message that could not run for want of room is there all the same.
+        if matches!(result, Ok(_) | Err(Error::Capacity { .. })) {
+            self.results.attempts = 0;
+            for Owed { call, .. } in owed {
+                let told = Key::answer(&self.key, &call);
+                let told = LedgerEffect::Record { key: told, outcome: "null".to_owned(), owed: false };
+                let discharged = LedgerEffect::Discharge { key: Key::call(&self.key, &call) };
+                self.out.extend([told, discharged].map(Effect::Ledger));
             }
-            Err(error) => {
-                self.turn.withdraw();
-                self.tell_error(&error);
-                // It arrived, or may have: a second one could tell the agent twice.
-                !matches!(error, Error::Unconfirmed | Error::Capacity { .. })
-            }
-        };
+            return;
+        }
+        // Whether it arrived may not be known: a second one could tell the agent twice.
+        let again = result != Err(Error::Unconfirmed);
         self.results.attempts += 1;
         if again && self.results.attempts < ATTEMPTS {
             self.results.owed.splice(0..0, owed);

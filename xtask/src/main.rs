@@ -8,6 +8,7 @@
 //! | `build/` | cargo → wasm-bindgen → wasm-opt → `pkg/`, and its sizes |
 //! | `check` | formatting, lints, types, documentation |
 //! | `demo` | the demo, served |
+//! | `simulate` | schedules from seeds, and a core broken on purpose |
 //! | `test/` | all tests, counted |
 #![allow(clippy::print_stdout, reason = "talking is what a command does")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
@@ -17,6 +18,7 @@ mod check;
 mod demo;
 mod files;
 mod process;
+mod simulate;
 mod test;
 mod tools;
 mod workspace;
@@ -61,6 +63,8 @@ enum Command {
         #[arg(long, value_enum)]
         only: Option<test::Kind>,
     },
+    /// Plays schedules of the simulation on all cores.
+    Simulate(simulate::Options),
     /// Measures pkg/ as it is, and compares it with budget.json.
     Sizes,
 }
@@ -85,6 +89,7 @@ fn run(command: &Command) -> Result<bool> {
         Command::Demo { port, no_open } => demo::run(&workspace, *port, !no_open).map(|()| true),
         Command::Check => Ok(check::run(&workspace)),
         Command::Test { only } => Ok(test::run(&workspace, *only)),
+        Command::Simulate(options) => simulate::run(&workspace, options),
         Command::Sizes => build::sizes(&workspace).map(|()| true),
     }
 }

@@ -97,15 +97,19 @@ impl World {
                     None
                 }
             },
-            LedgerEffect::Record { key, outcome } => {
+            LedgerEffect::Record { key, outcome, owed } => {
                 let outcome = RawValue::from_string(outcome).unwrap();
                 if let Some(page) = self.page(who) {
-                    page.local.record(&key, outcome.clone(), me);
+                    page.local.record(&key, outcome.clone(), owed, me);
                 }
-                if self.browser.ledger.record(&key, outcome.clone(), me) {
+                if self.browser.ledger.record(&key, outcome.clone(), owed, me) {
                     trace!(self, "{who} records {}: {}", key.subject, outcome.get());
                     self.tell_others(who, &key, &Claim::Settled(outcome));
                 }
+                None
+            }
+            LedgerEffect::Discharge { key } => {
+                self.browser.ledger.discharge(&key);
                 None
             }
             LedgerEffect::Remember { conversation, position } => {
@@ -140,12 +144,16 @@ impl World {
                     }
                 }
             }
-            LedgerEffect::Record { key, outcome } => {
+            LedgerEffect::Record { key, outcome, owed } => {
                 let outcome = RawValue::from_string(outcome).unwrap();
-                if self.page(who)?.local.record(&key, outcome.clone(), me) {
+                if self.page(who)?.local.record(&key, outcome.clone(), owed, me) {
                     // Pages can still talk to each other.
                     self.tell_others(who, &key, &Claim::Settled(outcome));
                 }
+                None
+            }
+            LedgerEffect::Discharge { key } => {
+                self.page(who)?.local.discharge(&key);
                 None
             }
             LedgerEffect::Remember { conversation, position } => {

@@ -89,17 +89,8 @@ struct Named<'a> {
     state: &'a str,
 }
 
-const STATES: [&str; 9] = [
-    "announced",
-    "waiting",
-    "authorised",
-    "validating",
-    "claiming",
-    "elsewhere",
-    "running",
-    "settled",
-    "withdrawn",
-];
+const STATES: [&str; 9] =
+    ["announced", "waiting", "authorised", "validating", "claiming", "elsewhere", "running", "settled", "withdrawn"];
 
 impl Told {
     pub fn is_under_way(&self) -> bool {
@@ -327,7 +318,10 @@ impl World {
                     self.checks.fail(&format!("{who} is idle while a call is under way"));
                 }
             }
-            (Asked::Say(words) | Asked::Approve { say: Some(words), .. } | Asked::Answer { say: Some(words), .. }, Ok(_)) => {
+            (
+                Asked::Say(words) | Asked::Approve { say: Some(words), .. } | Asked::Answer { say: Some(words), .. },
+                Ok(_),
+            ) => {
                 if !self.server.said.contains_key(words) {
                     self.checks.fail(&format!("{who} says that {words:?} was sent, and it is not in the log"));
                 }

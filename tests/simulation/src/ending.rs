@@ -126,7 +126,11 @@ impl World {
             let Some(since) = self.present_since(who) else { continue };
             for (number, call) in &self.server.calls {
                 let own = call.acked.is_some_and(|at| at > since + MARGIN);
-                let told = self.checks.pages.values().any(|seen| seen.calls.get(number).is_some_and(|told| told.end.is_some()));
+                let told = self
+                    .checks
+                    .pages
+                    .values()
+                    .any(|seen| seen.calls.get(number).is_some_and(|told| told.end.is_some()));
                 if own && !told && !self.checks.runs.contains_key(number) {
                     let what = format!("e{number} was let through while {who} was there or away in time, and is lost");
                     return self.checks.fail(&what);
@@ -157,7 +161,8 @@ impl World {
         let mut ends: BTreeMap<u32, (&str, Who)> = BTreeMap::new();
         for (who, seen) in &self.checks.pages {
             for (call, told) in &seen.calls {
-                let Some(end @ ("ok" | "failed" | "timed_out" | "invalid_output" | "invalid_arguments")) = told.end.as_deref()
+                let Some(end @ ("ok" | "failed" | "timed_out" | "invalid_output" | "invalid_arguments")) =
+                    told.end.as_deref()
                 else {
                     continue;
                 };

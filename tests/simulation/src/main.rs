@@ -4,6 +4,7 @@
 //! ```text
 //! simulation [--from SEED] [--seeds COUNT]     plays many schedules
 //! simulation --seed SEED [--trace]             plays one; a failing one is made smaller, unless its whole trace is wanted
+//! simulation --until-one-fails [...]           the same, for a core that is broken on purpose
 //! ```
 #![cfg_attr(not(target_arch = "wasm32"), allow(missing_docs))]
 #![allow(
@@ -47,7 +48,10 @@ fn main() -> ExitCode {
     let whole = arguments.iter().any(|argument| argument == "--trace");
     let well = match number("--seed") {
         Some(seed) => one(seed, whole),
-        None => many(number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000)),
+        None => {
+            let first_only = arguments.iter().any(|argument| argument == "--until-one-fails");
+            many(number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000), first_only)
+        }
     };
     if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -61,10 +65,10 @@ fn one(seed: u64, whole: bool) -> bool {
     failure.is_none()
 }
 
-fn many(first: u64, count: u64) -> bool {
+fn many(first: u64, count: u64, first_only: bool) -> bool {
     let threads = available_parallelism().map_or(1, usize::from);
-    let sum = runner::many(first, count, threads, SHOWN);
-    for (seed, _) in sum.violations.iter().take(SHOWN) {
+    let sum = runner::many(first, count, threads, if first_only { 1 } else { SHOWN });
+    for (seed, _) in sum.violations.iter().take(if first_only { 0 } else { SHOWN }) {
         println!("{}", runner::report(*seed));
     }
     for (seed, what) in &sum.violations {
@@ -86,7 +90,7 @@ mod tests {
 
     #[test]
     fn whatever_happens_the_invariants_hold() {
-        assert!(many(0, 500));
+        assert!(many(0, 500, false));
     }
 
     #[test]

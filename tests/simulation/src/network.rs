@@ -43,8 +43,12 @@ enum Stage {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     Well,
-    Lost { late: bool },
-    AnswerLost { late: bool },
+    Lost {
+        late: bool,
+    },
+    AnswerLost {
+        late: bool,
+    },
     Failed,
     /// It has waited at the server's door already.
     Waited,
@@ -88,7 +92,13 @@ impl World {
         if what.url.contains(text::KEY) {
             self.checks.fail("the key is in an address");
         }
-        trace!(self, "{who} > {} {} {}", what.method.as_str(), short(&what.url), what.body.as_deref().unwrap_or_default());
+        trace!(
+            self,
+            "{who} > {} {} {}",
+            what.method.as_str(),
+            short(&what.url),
+            what.body.as_deref().unwrap_or_default()
+        );
         let fate = self.network.fate();
         let at = self.now + self.network.delay();
         self.comes(at, Coming::Request(who, request, Box::new(what), fate));
@@ -118,6 +128,8 @@ impl World {
         if let Took::Approval(words) = took {
             self.checks.approval_arrived(&words);
         }
+        // A message that approves and is saved without running leaves a question behind; that this is the case is always told.
+        let told = matches!(reply, Reply::Http(429, _));
         let answer = match reply {
             Reply::Http(status, body) => {
                 if status == 429 {
@@ -127,7 +139,9 @@ impl World {
             }
             Reply::Hidden => Answer::Unreachable,
         };
-        if let Fate::AnswerLost { late: waits } = fate {
+        if let Fate::AnswerLost { late: waits } = fate
+            && !told
+        {
             self.reached.note(Situation::AnswerLost);
             let answer = if waits { Answer::TimedOut } else { Answer::Unreachable };
             return self.answer(who, request, answer, late(waits));

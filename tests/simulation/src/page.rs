@@ -52,9 +52,15 @@ pub enum Asked {
     Close,
     Say(String),
     /// An answer to a question, and what is to be said after it.
-    Answer { approval: String, say: Option<String> },
+    Answer {
+        approval: String,
+        say: Option<String>,
+    },
     /// A message or a run that may approve.
-    Approve { approval: String, say: Option<String> },
+    Approve {
+        approval: String,
+        say: Option<String>,
+    },
     Idle,
     Delete,
     Other,

@@ -10,7 +10,11 @@ use crate::world::{Coming, Who, World};
 /// What a person does about a question.
 #[derive(Clone, Debug)]
 pub enum Act {
-    Answer { approval: String, accept: bool, say: bool },
+    Answer {
+        approval: String,
+        accept: bool,
+        say: bool,
+    },
     /// Says something, knowing that it approves.
     Say(String),
     /// Lets the agent go on, knowing that it approves.
@@ -136,7 +140,8 @@ impl World {
         }
         let everybody = self.everybody();
         for who in &everybody {
-            let waits = |page: &crate::page::Page| page.operations.iter().any(|operation| operation.what == Asked::Idle);
+            let waits =
+                |page: &crate::page::Page| page.operations.iter().any(|operation| operation.what == Asked::Idle);
             if self.page(*who).is_some_and(|page| !waits(page)) {
                 self.ask(*who, Asked::Idle, Command::Idle);
             }

@@ -9,7 +9,11 @@ pub enum Happening {
     /// A page is opened.
     Open(usize),
     /// A page is loaded anew after so long, with or without a word before.
-    Reload { tab: usize, away: u64, word: bool },
+    Reload {
+        tab: usize,
+        away: u64,
+        word: bool,
+    },
     /// A page is gone, without a word.
     Die(usize),
     /// A page closes its conversation.
@@ -24,10 +28,17 @@ pub enum Happening {
     LoseStorage(usize),
     Cut(usize, u16),
     HalfOpen(usize),
-    Restart { kill: bool, down: u64, lose: usize },
+    Restart {
+        kill: bool,
+        down: u64,
+        lose: usize,
+    },
     /// The server is at its limit for so long.
     Full(u64),
-    Send { tab: usize, run: bool },
+    Send {
+        tab: usize,
+        run: bool,
+    },
     Run(usize),
     Cancel(usize),
     Pause(usize),

@@ -11,6 +11,9 @@ use crate::world::World;
 /// Lines of a trace that are shown.
 const SHOWN: usize = 60;
 
+/// Schedules that a thread takes at a time.
+const BATCH: u64 = 16;
+
 /// What became of many schedules.
 #[derive(Default)]
 pub struct Sum {
@@ -31,11 +34,11 @@ pub fn many(first: u64, count: u64, threads: usize, enough: usize) -> Sum {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
-                    let from = next.fetch_add(64, Ordering::Relaxed);
+                    let from = next.fetch_add(BATCH, Ordering::Relaxed);
                     if from >= first + count || sum.lock().unwrap().violations.len() >= enough {
                         return;
                     }
-                    some(from, (first + count).min(from + 64), &sum);
+                    some(from, (first + count).min(from + BATCH), &sum);
                 }
             });
         }

@@ -60,7 +60,8 @@ impl Rule {
             Self::Strict => value.get("mode").is_none_or(|mode| mode == "fit"),
             Self::Number => value.is_number(),
         };
-        let issue = || Issue { path: String::new(), keyword: "enum".into(), expected: Value::Null, message: "unfit".into() };
+        let issue =
+            || Issue { path: String::new(), keyword: "enum".into(), expected: Value::Null, message: "unfit".into() };
         Report { valid, issues: if valid { Vec::new() } else { vec![issue()] } }
     }
 }

@@ -17,6 +17,8 @@ use report::{Counts, Row};
 pub(crate) enum Kind {
     /// Rust, on this machine.
     Native,
+    /// The core in a simulated world.
+    Simulation,
     /// Rust, in Chromium.
     Browser,
     /// The JavaScript facade, in Node.
@@ -35,9 +37,10 @@ struct Phase {
     run: fn(&Workspace) -> Result<Outcome>,
 }
 
-const PHASES: [Phase; 6] = [
+const PHASES: [Phase; 7] = [
     Phase { name: "check", kind: None, run: |workspace| Ok(phases::check(workspace)) },
     Phase { name: "native", kind: Some(Kind::Native), run: phases::native },
+    Phase { name: "simulation", kind: Some(Kind::Simulation), run: phases::simulation },
     Phase { name: "browser", kind: Some(Kind::Browser), run: phases::browser },
     Phase { name: "facade", kind: Some(Kind::Facade), run: phases::facade },
     Phase { name: "e2e", kind: Some(Kind::E2e), run: phases::e2e },

@@ -13,6 +13,7 @@ use crate::{
     build::{self, Profile},
     check as checks, demo, files,
     process::Program,
+    simulate,
     test::{Outcome, report::Counts, results},
     tools::{agent_server, browser, browser::Browser, node, wasm_bindgen, wasm_target},
     workspace::Workspace,
@@ -30,6 +31,12 @@ pub(crate) fn native(workspace: &Workspace) -> Result<Outcome> {
     let program = Program::new("cargo").args(["test", "--workspace", "--no-fail-fast"]);
     let (output, success) = program.directory(&workspace.root).deadline(DEADLINE).tee()?;
     Ok((results::libtest(&output).with_exit(success), version("rustc")))
+}
+
+/// Schedules that must hold, and ways to break the core that must be noticed.
+pub(crate) fn simulation(workspace: &Workspace) -> Result<Outcome> {
+    let (passed, failed) = simulate::count(workspace)?;
+    Ok((Counts { passed, failed }, version("rustc")))
 }
 
 /// The library's own `#[wasm_bindgen_test]`s, and those in `tests/browser*.rs`.

@@ -48,7 +48,7 @@ impl Row {
 /// The table with the totals as its last line, and whether all went well.
 pub(crate) fn summary(rows: &[Row]) -> (String, bool) {
     let line = |phase: &str, passed: &str, failed: &str, time: &str, against: &str| {
-        format!("{phase:<9} {passed:>7} {failed:>7} {time:>9}  {against}\n")
+        format!("{phase:<10} {passed:>7} {failed:>7} {time:>9}  {against}\n")
     };
     let mut text = line("phase", "passed", "failed", "time", "against");
     let mut total = Counts::default();

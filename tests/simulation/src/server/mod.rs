@@ -189,7 +189,12 @@ impl Server {
                 let first = self.pending.remove(0);
                 self.refuse(first.number);
                 self.write(now, |number| {
-                    text::agent_error(number, first.tool, &first.call, "A restart occurred while this tool was in progress")
+                    text::agent_error(
+                        number,
+                        first.tool,
+                        &first.call,
+                        "A restart occurred while this tool was in progress",
+                    )
                 });
             } else if !kill {
                 self.write(now, |number| text::state(number, "execution_status", "\"paused\""));

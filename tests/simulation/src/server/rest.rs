@@ -49,7 +49,8 @@ impl Server {
             return (missing(), Took::Nothing);
         }
         let body = request.body.as_deref().unwrap_or_default();
-        let capacity = || Reply::Http(429, r#"{"detail":"Conversation run limit reached. Retry the request later."}"#.to_owned());
+        let capacity =
+            || Reply::Http(429, r#"{"detail":"Conversation run limit reached. Retry the request later."}"#.to_owned());
         let reply = match (request.method, path) {
             (Method::Get, "") => Reply::Http(200, self.info(now)),
             (Method::Delete, "") => {
@@ -57,7 +58,10 @@ impl Server {
                 done()
             }
             (Method::Post, "/run") => match self.run(full, now) {
-                409 => Reply::Http(409, r#"{"detail":"Conversation already running. Wait for completion or pause first."}"#.into()),
+                409 => Reply::Http(
+                    409,
+                    r#"{"detail":"Conversation already running. Wait for completion or pause first."}"#.into(),
+                ),
                 429 => capacity(),
                 _ => done(),
             },

@@ -1,0 +1,218 @@
+//! The simulation: schedules from seeds, and a core that is broken on purpose, which the simulation must notice.
+
+use std::{fs, path::Path, time::Duration};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::{
+    files,
+    process::{Program, step},
+    workspace::Workspace,
+};
+
+const PACKAGE: &str = "pagehand-simulation";
+/// Schedules that a test run plays.
+const SEEDS: u64 = 20_000;
+/// Schedules within which a broken core must be noticed.
+const ENOUGH: u64 = 6_000;
+/// Longer than any of it takes: only what hangs is ended.
+const DEADLINE: Duration = Duration::from_mins(60);
+/// What a copy of the core needs to be built.
+const COPIED: [&str; 4] = ["src", "tests/native", "tests/simulation", "crates/schema"];
+
+/// What is to be played.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How many schedules.
+    #[arg(long, default_value_t = SEEDS)]
+    seeds: u64,
+    /// The first seed.
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// Plays this one only.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Tells every step of the one.
+    #[arg(long, requires = "seed")]
+    trace: bool,
+    /// Breaks the core on purpose, and demands that the simulation notices.
+    #[arg(long)]
+    mutants: bool,
+}
+
+/// One way to break the core.
+#[derive(Debug, PartialEq, Eq)]
+struct Mutant {
+    name: String,
+    file: String,
+    find: String,
+    replace: String,
+}
+
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
+    if options.mutants {
+        let (_, failed) = mutants(workspace)?;
+        return Ok(failed == 0);
+    }
+    let mut arguments = match options.seed {
+        Some(seed) => vec!["--seed".to_owned(), seed.to_string()],
+        None => vec!["--seeds".to_owned(), options.seeds.to_string(), "--from".to_owned(), options.from.to_string()],
+    };
+    if options.trace {
+        arguments.push("--trace".to_owned());
+    }
+    let (_, success) = simulation(&workspace.root).args(["--profile", "simulation", "--"]).args(arguments).tee()?;
+    Ok(success)
+}
+
+/// The schedules, counted as one test, and a test for each way to break the core.
+pub(crate) fn count(workspace: &Workspace) -> Result<(u32, u32)> {
+    let program = simulation(&workspace.root).args(["--profile", "simulation", "--", "--seeds"]).arg(SEEDS.to_string());
+    let (_, success) = program.tee()?;
+    let (caught, missed) = mutants(workspace)?;
+    Ok((caught + u32::from(success), missed + u32::from(!success)))
+}
+
+fn simulation(directory: &Path) -> Program {
+    Program::new("cargo").args(["run", "--quiet", "--package", PACKAGE]).directory(directory).deadline(DEADLINE)
+}
+
+/// Builds every broken core in a copy of the workspace. How many were noticed, and how many were not.
+fn mutants(workspace: &Workspace) -> Result<(u32, u32)> {
+    let text = files::read(&workspace.root.join("tests/simulation/mutants.txt"))?;
+    let mutants = read(&text)?;
+    let copy = workspace.target.join("mutants/workspace");
+    for folder in COPIED {
+        copy_folder(&workspace.root.join(folder), &copy.join(folder))?;
+    }
+    let manifest = files::read(&workspace.root.join("Cargo.toml"))?;
+    files::write(&copy.join("Cargo.toml"), smaller(&manifest)?.as_bytes())?;
+    fs::copy(workspace.root.join("Cargo.lock"), copy.join("Cargo.lock"))?;
+    let mut counts = (0, 0);
+    for mutant in &mutants {
+        match step(&mutant.name, || notice(workspace, &copy, mutant)) {
+            Ok(()) => counts.0 += 1,
+            Err(error) => {
+                println!("  {error:#}");
+                counts.1 += 1;
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// Breaks the core of the copy, plays, and mends it again.
+fn notice(workspace: &Workspace, copy: &Path, mutant: &Mutant) -> Result<()> {
+    let whole = files::read(&workspace.root.join(&mutant.file))?;
+    let file = copy.join(&mutant.file);
+    files::write(&file, apply(mutant, &whole)?.as_bytes())?;
+    let target = workspace.target.join("mutants/target");
+    let build = Program::new("cargo").args(["build", "--quiet", "--offline", "--package", PACKAGE]).directory(copy);
+    let built =
+        build.env("CARGO_TARGET_DIR", &target).env("CARGO_PROFILE_DEV_DEBUG", "0").env("RUSTFLAGS", "-Awarnings");
+    let played = built.run_quietly().context("the broken core does not build").map(|()| {
+        let program = target.join("debug").join(PACKAGE);
+        let arguments = ["--until-one-fails", "--seeds", &ENOUGH.to_string()];
+        Program::new(program).args(arguments).deadline(DEADLINE).capture()
+    });
+    files::write(&file, whole.as_bytes())?;
+    // What ends well has noticed nothing; so does what breaks without a word of a violation.
+    let Err(error) = played? else { anyhow::bail!("{ENOUGH} schedules, and nothing was noticed") };
+    let told = format!("{error:#}");
+    let seed = told.lines().find(|line| line.starts_with("seed "));
+    let panicked = told.lines().find(|line| line.contains("panicked at"));
+    let noticed = seed.or(panicked).context("it ended badly, and told no violation")?;
+    println!("  {noticed}");
+    Ok(())
+}
+
+fn apply(mutant: &Mutant, whole: &str) -> Result<String> {
+    let times = whole.matches(&mutant.find).count();
+    ensure!(times == 1, "{} has what is to be replaced {times} times, not once", mutant.file);
+    Ok(whole.replacen(&mutant.find, &mutant.replace, 1))
+}
+
+/// A block for each: `# name`, the file, lines to find after `-`, lines to stand in their place after `+`.
+fn read(text: &str) -> Result<Vec<Mutant>> {
+    let marked = |block: &str, mark: char| {
+        let lines: Vec<_> = block.lines().filter_map(|line| line.strip_prefix(mark)).collect();
+        lines.join("\n")
+    };
+    let blocks = text.split("\n# ").skip(1).map(|block| {
+        let mut lines = block.lines();
+        let name = lines.next().unwrap_or_default().to_owned();
+        let file = lines.next().unwrap_or_default().to_owned();
+        let (find, replace) = (marked(block, '-'), marked(block, '+'));
+        ensure!(!find.is_empty() && find != replace, "{name:?} replaces nothing");
+        Ok(Mutant { name, file, find, replace })
+    });
+    blocks.collect()
+}
+
+/// The manifest of a workspace that has only what was copied, and no library for browsers.
+fn smaller(manifest: &str) -> Result<String> {
+    let members = r#"members = [".", "crates/schema", "tests/simulation"]"#;
+    let lines = manifest.lines().map(|line| match line.split(" = ").next() {
+        Some("members") => members,
+        Some("default-members") => "",
+        Some("crate-type") => r#"crate-type = ["rlib"]"#,
+        _ => line,
+    });
+    let smaller = lines.collect::<Vec<_>>().join("\n");
+    ensure!(smaller.contains(members), "Cargo.toml has no members");
+    Ok(smaller)
+}
+
+/// Only what differs is written, so that cargo need not build the rest anew.
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    for file in files::below(from)? {
+        files::write(&to.join(&file), &fs::read(from.join(&file))?)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "About it.\n\n# a name\nsrc/a.rs\n-one\n-  two\n+three\n\n# other\nsrc/b.rs\n-x\n+y\n";
+
+    #[test]
+    fn a_mutant_is_a_name_a_file_and_what_is_replaced() {
+        let mutants = read(TEXT).unwrap();
+        assert_eq!(mutants.len(), 2);
+        assert_eq!(mutants[0].find, "one\n  two");
+        assert_eq!((mutants[1].name.as_str(), mutants[1].file.as_str()), ("other", "src/b.rs"));
+        assert_eq!(apply(&mutants[0], "0\none\n  two\n4").unwrap(), "0\nthree\n4");
+    }
+
+    #[test]
+    fn what_is_replaced_must_be_there_once() {
+        let mutant = &read(TEXT).unwrap()[1];
+        assert!(apply(mutant, "z").is_err() && apply(mutant, "x x").is_err());
+    }
+
+    #[test]
+    fn a_mutant_that_changes_nothing_is_an_error() {
+        assert!(read("\n# a\nf\n-x\n+x\n").is_err());
+    }
+
+    #[test]
+    fn every_mutant_of_this_repository_applies() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mutants = read(&fs::read_to_string(root.join("tests/simulation/mutants.txt")).unwrap()).unwrap();
+        assert!(mutants.len() >= 10);
+        for mutant in &mutants {
+            let whole = fs::read_to_string(root.join(&mutant.file)).unwrap();
+            apply(mutant, &whole).unwrap_or_else(|error| panic!("{}: {error}", mutant.name));
+        }
+    }
+
+    #[test]
+    fn the_copy_has_three_members() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+        let text = smaller(&fs::read_to_string(root).unwrap()).unwrap();
+        assert!(!text.contains("xtask") && !text.contains("cdylib"), "{text}");
+    }
+}
