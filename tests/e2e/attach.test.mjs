@@ -1,6 +1,6 @@
 // What it costs to join a long conversation, beside a client that loads all of it.
 import assert from "node:assert/strict";
-import { say } from "./support/steps.mjs";
+import { say, unique } from "./support/steps.mjs";
 import { on } from "./support/suite.mjs";
 
 const EVENTS = 10_000;
@@ -26,7 +26,8 @@ const LOAD_ALL = `
 on(["mock", "legacy"], (scenario) => {
   scenario("joining a conversation of ten thousand events takes as few requests as joining a short one", async (scene) => {
     const { server, lab, openPage } = scene;
-    const first = await lab.start(server, { steps: [say("fine")] });
+    const tools = [{ name: unique("open"), description: "Opens.", handler: "echo" }];
+    const first = await lab.start(server, { tools, steps: [say("fine"), say("still fine")] });
     await first.turn();
     await first.close();
     await server.fill(first.id, EVENTS);
@@ -37,7 +38,7 @@ on(["mock", "legacy"], (scenario) => {
     const sent = () => page.urls.filter((url) => url.startsWith(server.url)).length;
     const before = sent();
     const start = performance.now();
-    const talk = await page.attach(server, first.id);
+    const talk = await page.attach(server, first.id, { tools });
     const took = performance.now() - start;
     const requests = sent() - before;
 
@@ -54,5 +55,6 @@ on(["mock", "legacy"], (scenario) => {
     );
     assert.ok(requests <= 6, `${requests} requests`);
     assert.equal((await talk.turn()).status, "finished", "the conversation is usable");
+    assert.deepEqual(await talk.runs(), []);
   });
 });

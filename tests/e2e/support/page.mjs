@@ -4,6 +4,9 @@ import { Talk, unpacked } from "./talk.mjs";
 import { checkTape } from "./rules.mjs";
 import { KEY, LLM_KEY, NEXT_KEY } from "./servers.mjs";
 
+/** How long a page may take to load, with others beside it. */
+const PATIENCE = 90_000;
+
 /** A page with the harness in it. Everything that leaves it is written down. */
 export class Lab {
   /** @type {string[]} URLs of requests, and of WebSockets. */ urls = [];
@@ -41,6 +44,7 @@ export class Lab {
    */
   static async open(profile, url, { name, runs, before }) {
     const page = await profile.newPage();
+    page.setDefaultTimeout(PATIENCE);
     if (before) await page.addInitScript(before);
     const lab = new Lab(page, name, runs);
     await page.goto(`${url}?page=${name}`);
