@@ -239,7 +239,7 @@ impl Conversation {
             Some(Purpose::Answer { operation, question, runs, say }) => {
                 self.answered(operation, &question, runs, say, result, now);
             }
-            Some(Purpose::Results(owed)) => self.results_sent(owed, result),
+            Some(Purpose::Results(owed)) => self.results_sent(owed, &result),
             Some(Purpose::Delete(operation)) => {
                 let deleted = result.is_ok();
                 self.settle(operation, result);

@@ -107,8 +107,8 @@ impl Conversation {
     }
 
     /// The message with outcomes has arrived, or not.
-    pub(super) fn results_sent(&mut self, owed: Vec<Owed>, result: Result<String, Error>) {
-        if let Err(error) = &result {
+    pub(super) fn results_sent(&mut self, owed: Vec<Owed>, result: &Result<String, Error>) {
+        if let Err(error) = result {
             self.turn.withdraw();
             self.tell_error(error);
         }
@@ -124,7 +124,7 @@ impl Conversation {
             return;
         }
         // Whether it arrived may not be known: a second one could tell the agent twice.
-        let again = result != Err(Error::Unconfirmed);
+        let again = *result != Err(Error::Unconfirmed);
         self.results.attempts += 1;
         if again && self.results.attempts < ATTEMPTS {
             self.results.owed.splice(0..0, owed);

@@ -95,6 +95,16 @@ fn a_message_that_a_server_at_its_limit_saved_is_run_later_and_not_sent_again() 
 }
 
 #[test]
+fn a_message_that_was_saved_ends_as_such_whatever_becomes_of_its_run() {
+    let mut stage = Stage::ready(vec![]);
+    let send = stage.send("hi");
+    stage.answer("/events", 429, LIMIT);
+    stage.wait_for("a run", |stage| is_asked(stage, "/run"));
+    stage.reply("/run", Answer::Unreachable);
+    assert_eq!(stage.error(send), "capacity", "unreachable would say that it is not in the log");
+}
+
+#[test]
 fn a_server_that_stays_at_its_limit_is_asked_six_times_more() {
     let mut stage = Stage::ready(vec![]);
     let operations = [stage.send("hi"), stage.command(Command::Run { approve: false })];

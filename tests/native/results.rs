@@ -45,6 +45,18 @@ fn outcomes_leave_together_when_the_agent_rests() {
 }
 
 #[test]
+fn outcomes_that_were_saved_without_running_are_not_sent_again() {
+    let mut stage = talking();
+    stage.durable(1, &action("a", "t", "{}"));
+    stage.durable(2, &ack("a"));
+    stage.durable(3, &full_state("f", "finished"));
+    stage.answer("/events", 429, r#"{"detail":"Conversation run limit reached. Retry the request later."}"#);
+    stage.wait_for("a run", |stage| stage.requests.iter().any(|(_, request)| request.url.contains("/run")));
+    stage.reply("/run", Answer::Unreachable);
+    assert!(said(&mut stage).is_none());
+}
+
+#[test]
 fn a_slow_handler_is_waited_for() {
     let mut stage = talking();
     stage.returns = None;

@@ -109,8 +109,11 @@ fn notice(workspace: &Workspace, copy: &Path, mutant: &Mutant) -> Result<()> {
     files::write(&file, apply(mutant, &whole)?.as_bytes())?;
     let target = workspace.target.join("mutants/target");
     let build = Program::new("cargo").args(["build", "--quiet", "--offline", "--package", PACKAGE]).directory(copy);
-    let built =
-        build.env("CARGO_TARGET_DIR", &target).env("CARGO_PROFILE_DEV_DEBUG", "0").env("RUSTFLAGS", "-Awarnings");
+    let built = build
+        .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+        .env("RUSTFLAGS", "-Awarnings");
     let played = built.run_quietly().context("the broken core does not build").map(|()| {
         let program = target.join("debug").join(PACKAGE);
         let arguments = ["--until-one-fails", "--seeds", &ENOUGH.to_string()];

@@ -352,6 +352,42 @@ mod tests {
     }
 
     #[test]
+    fn our_place_is_the_last_event_of_the_past() {
+        let mut log = from("b");
+        log.subscribed(false);
+        log.page(&page(&["c", "b", "a"], None), false).unwrap();
+        assert_eq!(log.last(), Some("b"));
+    }
+
+    #[test]
+    fn what_follows_an_event_that_the_socket_brought_is_not_past() {
+        let mut log = Reconciliation::new(None, Status::Running);
+        log.subscribed(true);
+        log.event(live("b"));
+        let (past, step) = read(&mut log, &["c", "b", "a"], None);
+        assert_eq!(joined(&past.unwrap().0), "a");
+        assert_eq!(ids(step).0, "b");
+    }
+
+    #[test]
+    fn a_state_that_is_older_than_the_log_is_dropped() {
+        let full = |status: &str| Live {
+            seq: None,
+            text: format!(
+                r#"{{"id":"f","kind":"ConversationStateUpdateEvent","key":"full_state","value":{{"execution_status":"{status}"}}}}"#
+            ),
+        };
+        let told = r#"{"id":"s","kind":"ConversationStateUpdateEvent","key":"execution_status","value":"idle"}"#;
+        for (status, order) in [("finished", "s"), ("idle", "s f")] {
+            let mut log = new();
+            log.subscribed(true);
+            log.event(full(status));
+            let (_, step) = log.page(&format!(r#"{{"items":[{told}]}}"#), true).unwrap();
+            assert_eq!(ids(step).0, order);
+        }
+    }
+
+    #[test]
     fn a_connection_that_ends_before_the_log_was_read_joins_again() {
         let mut log = Reconciliation::new(None, Status::Idle);
         log.subscribed(false);

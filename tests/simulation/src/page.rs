@@ -208,6 +208,11 @@ impl World {
 
     fn run_handler(&mut self, who: Who, run: RunId, tool: &str) {
         self.reached.note(Situation::Ran);
+        let crashes = self.network.chance.per_mille(self.network.rates.crash);
+        if crashes {
+            let at = self.now + self.network.chance.below(40);
+            self.comes(at, Coming::Renew(who));
+        }
         if let Some(page) = self.page(who) {
             page.running.insert(run);
         }

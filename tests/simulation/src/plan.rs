@@ -58,6 +58,8 @@ pub struct Rates {
     pub cut: u64,
     pub duplicate: u64,
     pub refused: u64,
+    /// Pages that crash when a handler has started.
+    pub crash: u64,
 }
 
 #[derive(Clone)]
@@ -112,6 +114,7 @@ fn rates(chance: &mut Chance) -> Rates {
         cut: rate(300, 60),
         duplicate: rate(300, 200),
         refused: rate(200, 300),
+        crash: rate(200, 300),
     }
 }
 

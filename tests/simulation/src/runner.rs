@@ -96,13 +96,14 @@ pub fn shrink(seed: u64) -> Plan {
 fn candidates(plan: &Plan) -> Vec<Plan> {
     let mut candidates = Vec::new();
     let rates = plan.rates;
-    let zero: [(u64, Rates); 6] = [
+    let zero: [(u64, Rates); 7] = [
         (rates.lost, Rates { lost: 0, ..rates }),
         (rates.answer_lost, Rates { answer_lost: 0, ..rates }),
         (rates.hidden, Rates { hidden: 0, ..rates }),
         (rates.cut, Rates { cut: 0, ..rates }),
         (rates.duplicate, Rates { duplicate: 0, ..rates }),
         (rates.refused, Rates { refused: 0, ..rates }),
+        (rates.crash, Rates { crash: 0, ..rates }),
     ];
     for (_, rates) in zero.into_iter().filter(|(rate, _)| *rate > 0) {
         candidates.push(Plan { rates, ..plan.clone() });
