@@ -1,5 +1,5 @@
 // @ts-check
-/** @import { ApprovalRequest, ApprovalTold, ContentPart, Waiting } from "./types.js" */
+/** @import { ApprovalRequest, ApprovalTold } from "./types.js" */
 
 /**
  * Gives one answer to the core.

@@ -1,5 +1,5 @@
 // @ts-check
-/** @import { ApprovalRequest, CallContext, ContentPart, ForkOptions, HistoryOptions, HistoryPage, Status, Tool, ToolDefinition, ToolReport, TurnEnd, Waiting } from "./types.js" */
+/** @import { CallContext, ContentPart, ForkOptions, HistoryOptions, HistoryPage, Status, Tool, ToolDefinition, ToolReport, TurnEnd, Waiting } from "./types.js" */
 /** @import { Session } from "./core.js" */
 /** @import { Declared, Execute } from "./tool.js" */
 /** @import { Topic } from "./emitter.js" */

@@ -14,8 +14,11 @@ export class Session {
     hooks: Hooks,
   ): Session;
   open(operation: number): void;
-  send(operation: number, content: string, run: boolean): void;
-  run(operation: number): void;
+  send(operation: number, content: string, run: boolean, approve: boolean): void;
+  run(operation: number, approve: boolean): void;
+  answer(operation: number, approval: string, accept: boolean, reason: string, say?: string | null): void;
+  do(operation: number, name: string, given: string): void;
+  feed(text: string, past: boolean): void;
   idle(operation: number): void;
   history(operation: number, limit: number, newestFirst: boolean, page?: string | null): void;
   declare(operation: number, definition: string, handler?: Function | null): void;
