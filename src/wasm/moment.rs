@@ -74,9 +74,18 @@ pub(super) async fn until<T, E>(end: impl Future<Output = E>, work: impl Future<
     .await
 }
 
-/// Works for no longer than this: `None` if that was not enough.
+/// A wait is cut into so many pieces. A page that was busy, frozen or asleep finds only one of them over, so that what the
+/// browser has had ready for it meanwhile still comes in time.
+const PIECES: u32 = 8;
+
+/// Works for no longer than this, as long as the page runs: `None` if that was not enough.
 pub(super) async fn within<T>(hooks: &Hooks, milliseconds: u32, work: impl Future<Output = T>) -> Option<T> {
-    until(after(hooks, milliseconds), work).await
+    let end = async {
+        for _ in 0..PIECES {
+            after(hooks, milliseconds / PIECES).await;
+        }
+    };
+    until(end, work).await
 }
 
 /// Waits.

@@ -40,6 +40,10 @@ const DATABASE: &str = "pagehand";
 /// How long the browser may take for one thing, in milliseconds.
 const PATIENCE: u32 = 2_000;
 
+/// And how long a database that is open. Whoever gives it up no longer knows what other pages run, and a call may run in
+/// several: that is for a database that is broken, not for a browser that has much to do.
+const ENDURANCE: u32 = 30_000;
+
 thread_local! {
     /// Whether this page has pruned the database.
     static PRUNED: Cell<bool> = const { Cell::new(false) };
@@ -266,7 +270,7 @@ impl Keeper {
         let mut again = true;
         loop {
             let failure = match self.store().await? {
-                Ok(store) => match within(&self.hooks, PATIENCE, work(&store)).await {
+                Ok(store) => match within(&self.hooks, ENDURANCE, work(&store)).await {
                     Some(Ok(done)) => return Some(done),
                     Some(Err(failure)) => failure,
                     None => Failure::Late,
