@@ -7,9 +7,11 @@ const CALLS = Number(process.env.PAGEHAND_CALLS ?? 200);
 const SEED = Number(process.env.PAGEHAND_SEED ?? 1);
 const TABS = 5;
 /** Of so many runs one is followed by the reload of some tab. */
-const RELOADS = 8;
+const RELOADS = 16;
 /** Of so many calls one is still running when its tab is reloaded. */
 const CAUGHT = 20;
+/** How long the agent thinks before each call, so that a turn is long enough to be in the middle of it. In milliseconds. */
+const PACE = 25;
 
 const describe = (name, handler) => ({
   name,
@@ -33,7 +35,10 @@ on(["mock", "real", "real143"], (scenario) => {
     const next = numbers(SEED);
     const [quick, endless, hold] = [unique("quick"), unique("endless"), unique("hold")];
     const tools = [describe(quick, "fetches"), describe(endless, "never")];
-    const steps = Array.from({ length: CALLS }, (_, at) => call(next(CAUGHT) === 0 ? endless : quick, { item: `item ${at}` }));
+    const steps = Array.from({ length: CALLS }, (_, at) => {
+      const tool = next(CAUGHT) === 0 ? endless : quick;
+      return call(tool, { item: `item ${at}` }, { delay_ms: PACE });
+    });
     const first = await lab.start(server, { tools, steps: [...steps, say("done", { hold })] });
     const join = async () => {
       const page = await openPage();
