@@ -45,12 +45,12 @@ pub(super) fn options(bag: &JsValue) -> Result<Options, Error> {
     Ok(Options {
         url: needed("url")?,
         session_key: text_at(bag, "sessionKey"),
-        asks_key: flag("asksKey"),
         id: needed("id")?,
         request: text_at(bag, "request"),
         resume_within: float_at(bag, "resumeWithin").unwrap_or_default() as u64,
         results: flag("results"),
         feed: flag("feed"),
+        asks_key: flag("asksKey"),
     })
 }
 

@@ -17,7 +17,7 @@ const SEEDS: u64 = 20_000;
 /// Schedules within which a broken core must be noticed.
 const ENOUGH: u64 = 6_000;
 /// Longer than any of it takes: only what hangs is ended.
-const DEADLINE: Duration = Duration::from_mins(60);
+const DEADLINE: Duration = Duration::from_hours(1);
 /// What a copy of the core needs to be built.
 const COPIED: [&str; 4] = ["src", "tests/native", "tests/simulation", "crates/schema"];
 
@@ -108,8 +108,8 @@ fn notice(workspace: &Workspace, copy: &Path, mutant: &Mutant) -> Result<()> {
     let file = copy.join(&mutant.file);
     files::write(&file, apply(mutant, &whole)?.as_bytes())?;
     let target = workspace.target.join("mutants/target");
-    let build = Program::new("cargo").args(["build", "--quiet", "--offline", "--package", PACKAGE]).directory(copy);
-    let built = build
+    let cargo = Program::new("cargo").args(["build", "--quiet", "--offline", "--package", PACKAGE]).directory(copy);
+    let built = cargo
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")

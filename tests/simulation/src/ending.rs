@@ -74,6 +74,11 @@ impl World {
         if let Some((call, told)) = open {
             return Some(format!("e{call} is still {}", told.state));
         }
+        let calls = &self.server.calls;
+        let taken_back = |number: &u32| calls.get(number).is_some_and(|call| call.refused && call.acked.is_none());
+        if let Some((call, _)) = seen.calls.iter().find(|(number, told)| told.end.is_none() && taken_back(number)) {
+            return Some(format!("it was never told that e{call} was taken back"));
+        }
         let Some(ready) = seen.ready_at else { return Some("it was never ready".to_owned()) };
         let own = |at: u64| at > ready + MARGIN;
         let missing = self.server.calls.iter().find(|(number, call)| {
