@@ -147,7 +147,7 @@ fn case_12_a_timeout_that_is_no_number_of_milliseconds_is_refused_and_the_messag
         let text = format!(r#"{{"name":"t","description":"d","inputSchema":{ANY},"timeout":{timeout}}}"#);
         match Tool::from_json(&text) {
             Err(error) => {
-                assert!(timeout == "1e400" || error.to_string().contains("milliseconds"), "{timeout}: {error}")
+                assert!(timeout == "1e400" || error.to_string().contains("milliseconds"), "{timeout}: {error}");
             }
             // Absent is the default.
             Ok(_) => assert_eq!(timeout, "null"),

@@ -90,13 +90,14 @@ impl World {
                 }
                 Some(LedgerInput::Claimed { key, claim })
             }
-            LedgerEffect::Watch { key } => match self.browser.ledger.look(&key, lives) {
-                Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) => Some(LedgerInput::Watched { key, claim }),
-                _ => {
+            LedgerEffect::Watch { key } => {
+                if let Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) = self.browser.ledger.look(&key, lives) {
+                    Some(LedgerInput::Watched { key, claim })
+                } else {
                     self.browser.watchers.push((who, key));
                     None
                 }
-            },
+            }
             LedgerEffect::Record { key, outcome, owed } => {
                 let outcome = RawValue::from_string(outcome).unwrap();
                 if let Some(page) = self.page(who) {
@@ -136,12 +137,11 @@ impl World {
                 let living = self.browser.living.clone();
                 let LedgerEffect::Watch { key } = effect else { return None };
                 let found = self.browser.ledger.look(&key, |owner| living.contains(&*owner.0));
-                match found {
-                    Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) => Some(LedgerInput::Watched { key, claim }),
-                    _ => {
-                        self.browser.watchers.push((who, key));
-                        None
-                    }
+                if let Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) = found {
+                    Some(LedgerInput::Watched { key, claim })
+                } else {
+                    self.browser.watchers.push((who, key));
+                    None
                 }
             }
             LedgerEffect::Record { key, outcome, owed } => {

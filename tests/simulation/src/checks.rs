@@ -264,9 +264,8 @@ impl World {
         if !forward {
             self.checks.fail(&format!("{who} is told that e{number} goes from {before} to {}", step.state));
         }
-        match told_situation(&step) {
-            Some(situation) => self.reached.note(situation),
-            None => {}
+        if let Some(situation) = told_situation(&step) {
+            self.reached.note(situation);
         }
         if step.outcome.is_some_and(|outcome| outcome.kind == "missing_handler") {
             let lacks = self.server.calls.get(&number).is_some_and(|call| call.tool == "rare");
@@ -321,10 +320,8 @@ impl World {
             (
                 Asked::Say(words) | Asked::Approve { say: Some(words), .. } | Asked::Answer { say: Some(words), .. },
                 Ok(_),
-            ) => {
-                if !self.server.said.contains_key(words) {
-                    self.checks.fail(&format!("{who} says that {words:?} was sent, and it is not in the log"));
-                }
+            ) if !self.server.said.contains_key(words) => {
+                self.checks.fail(&format!("{who} says that {words:?} was sent, and it is not in the log"));
             }
             (Asked::Answer { .. } | Asked::Approve { .. }, Err(code)) => match code.as_str() {
                 "approval_answered" => self.reached.note(Situation::AnswerRefused),

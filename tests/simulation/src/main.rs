@@ -13,6 +13,9 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stdout,
+    clippy::format_push_string,
+    clippy::needless_pass_by_value,
+    clippy::struct_excessive_bools,
     unreachable_pub,
     reason = "a test: what goes wrong is to end it"
 )]
@@ -46,12 +49,11 @@ fn main() -> ExitCode {
         Some(arguments.get(place + 1).and_then(|text| text.parse().ok()).expect("a number"))
     };
     let whole = arguments.iter().any(|argument| argument == "--trace");
-    let well = match number("--seed") {
-        Some(seed) => one(seed, whole),
-        None => {
-            let first_only = arguments.iter().any(|argument| argument == "--until-one-fails");
-            many(number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000), first_only)
-        }
+    let well = if let Some(seed) = number("--seed") {
+        one(seed, whole)
+    } else {
+        let first_only = arguments.iter().any(|argument| argument == "--until-one-fails");
+        many(number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000), first_only)
     };
     if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

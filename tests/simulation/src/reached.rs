@@ -41,6 +41,7 @@ impl Reached {
         }
     }
 
+    #[cfg(test)]
     pub fn missing(&self) -> Vec<Situation> {
         ALL.iter().copied().filter(|situation| self.0[*situation as usize] == 0).collect()
     }

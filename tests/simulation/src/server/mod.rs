@@ -208,9 +208,9 @@ impl Server {
     fn lose_end(&mut self, lose: usize) {
         self.rewound = true;
         self.reached.note(Situation::Rewound);
-        let keep = self.log.len() - lose;
-        let lost: Vec<u32> = self.log.drain(keep..).map(|event| event.number).collect();
-        self.pending.retain(|pending| !lost.contains(&pending.number));
+        let kept = self.log.len() - lose;
+        let gone: Vec<u32> = self.log.drain(kept..).map(|event| event.number).collect();
+        self.pending.retain(|pending| !gone.contains(&pending.number));
     }
 
     fn refuse(&mut self, number: u32) {
