@@ -36,9 +36,9 @@ pub(crate) struct Options {
     /// Tells every step of the one.
     #[arg(long, requires = "seed")]
     trace: bool,
-    /// Breaks the core on purpose, and demands that the simulation notices.
-    #[arg(long)]
-    mutants: bool,
+    /// Breaks the core on purpose, and demands that the simulation notices. With a text: in the ways that are named so.
+    #[arg(long, num_args = 0..=1, default_missing_value = "")]
+    mutants: Option<String>,
 }
 
 /// One way to break the core.
@@ -51,9 +51,10 @@ struct Mutant {
 }
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
-    if options.mutants {
-        let (_, failed) = mutants(workspace)?;
-        return Ok(failed == 0);
+    if let Some(named) = &options.mutants {
+        let (noticed, missed) = mutants(workspace, named)?;
+        println!("\n{noticed} noticed, {missed} not");
+        return Ok(missed == 0);
     }
     let mut arguments = match options.seed {
         Some(seed) => vec!["--seed".to_owned(), seed.to_string()],
@@ -70,7 +71,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
 pub(crate) fn count(workspace: &Workspace) -> Result<(u32, u32)> {
     let program = simulation(&workspace.root).args(["--profile", "simulation", "--", "--seeds"]).arg(SEEDS.to_string());
     let (_, success) = program.tee()?;
-    let (caught, missed) = mutants(workspace)?;
+    let (caught, missed) = mutants(workspace, "")?;
     Ok((caught + u32::from(success), missed + u32::from(!success)))
 }
 
@@ -79,7 +80,7 @@ fn simulation(directory: &Path) -> Program {
 }
 
 /// Builds every broken core in a copy of the workspace. How many were noticed, and how many were not.
-fn mutants(workspace: &Workspace) -> Result<(u32, u32)> {
+fn mutants(workspace: &Workspace, named: &str) -> Result<(u32, u32)> {
     let text = files::read(&workspace.root.join("tests/simulation/mutants.txt"))?;
     let mutants = read(&text)?;
     let copy = workspace.target.join("mutants/workspace");
@@ -90,7 +91,7 @@ fn mutants(workspace: &Workspace) -> Result<(u32, u32)> {
     files::write(&copy.join("Cargo.toml"), smaller(&manifest)?.as_bytes())?;
     fs::copy(workspace.root.join("Cargo.lock"), copy.join("Cargo.lock"))?;
     let mut counts = (0, 0);
-    for mutant in &mutants {
+    for mutant in mutants.iter().filter(|mutant| mutant.name.contains(named)) {
         match step(&mutant.name, || notice(workspace, &copy, mutant)) {
             Ok(()) => counts.0 += 1,
             Err(error) => {

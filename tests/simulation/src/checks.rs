@@ -62,6 +62,7 @@ struct Answers {
     given: Vec<Who>,
     allowed: u32,
     arrived: u32,
+    first_arrived: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -91,6 +92,9 @@ struct Named<'a> {
 
 const STATES: [&str; 9] =
     ["announced", "waiting", "authorised", "validating", "claiming", "elsewhere", "running", "settled", "withdrawn"];
+
+/// The time from a look at the server to the answer's arrival, and that by which what is looked at may be old.
+const LOOK: u64 = 3_000;
 
 impl Told {
     pub fn is_under_way(&self) -> bool {
@@ -150,12 +154,20 @@ impl Checks {
     }
 
     /// An answer reached the server. It says which question it is about.
-    pub fn approval_arrived(&mut self, words: &str) {
+    pub fn approval_arrived(&mut self, words: &str, waits: bool, now: u64) {
         let Some(approval) = words.strip_prefix("ap ").and_then(|rest| rest.split(' ').next()) else { return };
         let Some(answers) = self.answers.get_mut(approval) else { return };
         answers.arrived += 1;
-        if answers.arrived > answers.allowed && !self.storage_lost {
+        // Who answers again looks first whether the server still waits. The wire has no name for what it waits for: such an
+        // answer may meet the next question.
+        let long_ago = *answers.first_arrived.get_or_insert(now) + LOOK < now && !waits;
+        if self.storage_lost {
+            return;
+        }
+        if answers.arrived > answers.allowed {
             self.fail(&format!("two answers to {approval} reached the server"));
+        } else if long_ago {
+            self.fail(&format!("{approval} was answered again long after the server had its answer"));
         }
     }
 }
@@ -267,6 +279,9 @@ impl World {
         if let Some(situation) = told_situation(&step) {
             self.reached.note(situation);
         }
+        if step.state == "authorised" {
+            self.may_crash(who);
+        }
         if step.outcome.is_some_and(|outcome| outcome.kind == "missing_handler") {
             let lacks = self.server.calls.get(&number).is_some_and(|call| call.tool == "rare");
             if !lacks || self.page(who).is_some_and(|page| page.rare) {
@@ -344,7 +359,11 @@ impl World {
         let Some(seen) = self.checks.pages.get(&who) else { return };
         let first = seq.or(place).max(place).map_or(0, |last| last + 1);
         let Some(ready) = seen.ready_at else { return };
-        let begun = self.server.log[..first].iter().rev().take_while(|event| event.written_at > ready);
+        let Some(log) = self.server.log.get(..first) else {
+            let wrong = format!("{who} remembers {position}, which the log does not have yet");
+            return self.checks.fail(&wrong);
+        };
+        let begun = log.iter().rev().take_while(|event| event.written_at > ready);
         let ahead = begun.filter(|event| !seen.delivered.contains(&event.number)).last();
         if let Some(event) = ahead {
             let wrong = format!("{who} remembers {position}, and was not told e{}", event.number);

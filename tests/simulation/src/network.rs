@@ -9,6 +9,9 @@ use crate::reached::Situation;
 use crate::server::{Out, Reply, Took, text};
 use crate::world::{Coming, Who, World, trace};
 
+/// How long what came over a socket may wait in the queue of a page that is about to close it.
+const QUEUED: u64 = 40;
+
 pub struct Network {
     pub chance: Chance,
     pub rates: Rates,
@@ -27,6 +30,8 @@ pub struct Conn {
     /// Frames keep their order.
     last: u64,
     replaying: u32,
+    /// When the page closed it: what was on its way into the page's queue still comes.
+    closed_at: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,9 +129,10 @@ impl World {
             return self.comes(self.server.locked_until, Coming::Request(who, request, what, again));
         }
         let full = self.now < self.full_until;
+        let waits = self.server.status == "waiting_for_confirmation";
         let (reply, took) = self.server.serve(&what, full, self.now);
         if let Took::Approval(words) = took {
-            self.checks.approval_arrived(&words);
+            self.checks.approval_arrived(&words, waits, self.now);
         }
         // A message that approves and is saved without running leaves a question behind; that this is the case is always told.
         let told = matches!(reply, Reply::Http(429, _));
@@ -162,8 +168,17 @@ impl World {
         trace!(self, "{who} opens socket {} {}", socket.0, short(url));
         let after = url.split("after_seq=").nth(1).and_then(|number| number.parse().ok());
         let session = url.contains("/sockets/session/");
-        let conn =
-            Conn { who, socket, session, after, stage: Stage::Connecting, silent: false, last: self.now, replaying: 0 };
+        let conn = Conn {
+            who,
+            socket,
+            session,
+            after,
+            stage: Stage::Connecting,
+            silent: false,
+            last: self.now,
+            replaying: 0,
+            closed_at: 0,
+        };
         self.network.conns.push(conn);
         let at = self.now + self.network.delay();
         self.comes(at, Coming::Connect(self.network.conns.len() - 1));
@@ -192,6 +207,7 @@ impl World {
     pub fn close_socket(&mut self, who: Who, socket: SocketId) {
         if let Some(conn) = self.conn_of(who, socket) {
             self.network.conns[conn].stage = Stage::Gone;
+            self.network.conns[conn].closed_at = self.now;
         }
     }
 
@@ -285,9 +301,14 @@ impl World {
     }
 
     pub fn frame_arrives(&mut self, conn: usize, frame: String) {
-        let Conn { who, socket, stage, silent, replaying, .. } = self.network.conns[conn];
-        if stage == Stage::Gone || silent {
+        let Conn { who, socket, stage, silent, replaying, closed_at, .. } = self.network.conns[conn];
+        let queued = closed_at > 0 && self.now <= closed_at + QUEUED;
+        if (stage == Stage::Gone && !queued) || silent {
             return;
+        }
+        if queued {
+            self.reached.note(Situation::StaleFrame);
+            return self.input(who, Input::Wire(Wire::Frame { socket, text: frame }));
         }
         if self.network.chance.per_mille(self.network.rates.cut) {
             if replaying > 0 {

@@ -208,11 +208,7 @@ impl World {
 
     fn run_handler(&mut self, who: Who, run: RunId, tool: &str) {
         self.reached.note(Situation::Ran);
-        let crashes = self.network.chance.per_mille(self.network.rates.crash);
-        if crashes {
-            let at = self.now + self.network.chance.below(40);
-            self.comes(at, Coming::Renew(who));
-        }
+        self.may_crash(who);
         if let Some(page) = self.page(who) {
             page.running.insert(run);
         }
@@ -224,6 +220,14 @@ impl World {
                 }
                 self.comes(self.now + length, Coming::Handler(who, run, settled));
             }
+        }
+    }
+
+    /// A page may crash in the midst of a call.
+    pub fn may_crash(&mut self, who: Who) {
+        if self.network.chance.per_mille(self.network.rates.crash) {
+            let at = self.now + self.network.chance.below(16);
+            self.comes(at, Coming::Renew(who));
         }
     }
 

@@ -58,7 +58,7 @@ pub struct Rates {
     pub cut: u64,
     pub duplicate: u64,
     pub refused: u64,
-    /// Pages that crash when a handler has started.
+    /// Pages that crash when a call is let through, or when its handler has started.
     pub crash: u64,
 }
 

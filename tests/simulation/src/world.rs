@@ -83,6 +83,9 @@ const PATIENCE: u64 = 1_300_000;
 /// More inputs than this at one moment: something spins.
 const SPIN: u32 = 3_000;
 
+/// More inputs than this in one schedule, which has a few hundred.
+const STEPS: u64 = 50_000;
+
 pub struct World {
     pub now: u64,
     pub plan: Plan,
@@ -189,8 +192,8 @@ impl World {
             self.at_once = if next.at == self.now { self.at_once + 1 } else { 0 };
             self.now = next.at;
             self.steps += 1;
-            if self.at_once > SPIN {
-                self.checks.fail("the core spins: no time passes between its wakeups");
+            if self.at_once > SPIN || self.steps > STEPS {
+                self.checks.fail("the core spins: hardly any time passes between its wakeups");
             }
             self.step(next.what);
             if self.checks.failure.is_some() || self.at_rest() {
@@ -230,7 +233,8 @@ impl World {
             Coming::OwnerGone(who) => self.owner_gone(who),
             Coming::Renew(who) => {
                 if self.page(who).is_some() {
-                    self.reload(who.tab, 100, false);
+                    let word = self.network.chance.per_mille(500);
+                    self.reload(who.tab, 100, word);
                 }
             }
             Coming::Act(who, act) => self.act(who, act),
