@@ -29,6 +29,11 @@ export class Runs {
     return this.all.some((run) => run.conversation === conversation && run.callId === callId);
   }
 
+  /** Calls this at each run from now on. @param {(run: Run) => void} listener */
+  each(listener) {
+    this.#waiters.add(() => listener(/** @type {Run} */ (this.all.at(-1))));
+  }
+
   /** Waits until the runs are so. @template T @param {(all: Run[]) => T | undefined | false} holds @returns {Promise<T>} */
   until(holds) {
     return new Promise((resolve, reject) => {
