@@ -112,7 +112,8 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
     await server.script(other, [say("it is me now")]);
     const talk = await lab.start(server, { steps: [say("one")] });
     await talk.turn();
-    await talk.ask("switchLlm", server.agent(other).llm);
+    // Servers keep a model under its use: another one needs another name.
+    await talk.ask("switchLlm", { ...server.agent(other).llm, usage_id: other });
     await talk.turn("who is it?");
     assert.equal((await talk.heard("message")).at(-1).text, "it is me now");
   });
