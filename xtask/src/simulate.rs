@@ -110,12 +110,12 @@ fn notice(workspace: &Workspace, copy: &Path, mutant: &Mutant) -> Result<()> {
     files::write(&file, apply(mutant, &whole)?.as_bytes())?;
     let target = workspace.target.join("mutants/target");
     let cargo = Program::new("cargo").args(["build", "--quiet", "--offline", "--package", PACKAGE]).directory(copy);
-    let built = cargo
+    let cargo = cargo
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .env("RUSTFLAGS", "-Awarnings");
-    let played = built.run_quietly().context("the broken core does not build").map(|()| {
+    let played = cargo.run_quietly().context("the broken core does not build").map(|()| {
         let program = target.join("debug").join(PACKAGE);
         let arguments = ["--until-one-fails", "--seeds", &ENOUGH.to_string()];
         Program::new(program).args(arguments).deadline(DEADLINE).capture()

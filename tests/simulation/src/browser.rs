@@ -90,14 +90,7 @@ impl World {
                 }
                 Some(LedgerInput::Claimed { key, claim })
             }
-            LedgerEffect::Watch { key } => {
-                if let Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) = self.browser.ledger.look(&key, lives) {
-                    Some(LedgerInput::Watched { key, claim })
-                } else {
-                    self.browser.watchers.push((who, key));
-                    None
-                }
-            }
+            LedgerEffect::Watch { key } => self.watch(who, key),
             LedgerEffect::Record { key, outcome, owed } => {
                 let outcome = RawValue::from_string(outcome).unwrap();
                 if let Some(page) = self.page(who) {
@@ -133,17 +126,8 @@ impl World {
                 trace!(self, "{who} claims {} in memory: {}", key.subject, name(&claim));
                 Some(LedgerInput::Claimed { key, claim })
             }
-            LedgerEffect::Watch { .. } => {
-                let living = self.browser.living.clone();
-                let LedgerEffect::Watch { key } = effect else { return None };
-                let found = self.browser.ledger.look(&key, |owner| living.contains(&*owner.0));
-                if let Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) = found {
-                    Some(LedgerInput::Watched { key, claim })
-                } else {
-                    self.browser.watchers.push((who, key));
-                    None
-                }
-            }
+            // Locks and messages between pages are still there.
+            LedgerEffect::Watch { key } => self.watch(who, key),
             LedgerEffect::Record { key, outcome, owed } => {
                 let outcome = RawValue::from_string(outcome).unwrap();
                 if self.page(who)?.local.record(&key, outcome.clone(), owed, me) {
@@ -161,6 +145,17 @@ impl World {
                 None
             }
         }
+    }
+
+    /// Answers at once when there is something to tell, or later.
+    fn watch(&mut self, who: Who, key: Key) -> Option<LedgerInput> {
+        let living = &self.browser.living;
+        let found = self.browser.ledger.look(&key, |owner| living.contains(&*owner.0));
+        if let Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) = found {
+            return Some(LedgerInput::Watched { key, claim });
+        }
+        self.browser.watchers.push((who, key));
+        None
     }
 
     fn tell_others(&mut self, who: Who, key: &Key, claim: &Claim) {

@@ -7,6 +7,7 @@ use pagehand::conversation::Topic;
 use serde::Deserialize;
 
 use crate::page::Asked;
+use crate::people::Act;
 use crate::reached::Situation;
 use crate::server::text;
 use crate::world::{Coming, Tab, Who, World, trace};
@@ -62,7 +63,9 @@ struct Answers {
     given: Vec<Who>,
     allowed: u32,
     arrived: u32,
-    first_arrived: Option<u64>,
+    given_at: u64,
+    /// When the first one arrived, and the how manyth question the server had then.
+    first: Option<(u64, u32)>,
 }
 
 #[derive(Deserialize)]
@@ -93,8 +96,8 @@ struct Named<'a> {
 const STATES: [&str; 9] =
     ["announced", "waiting", "authorised", "validating", "claiming", "elsewhere", "running", "settled", "withdrawn"];
 
-/// The time from a look at the server to the answer's arrival, and that by which what is looked at may be old.
-const LOOK: u64 = 3_000;
+/// By how much the state that a server shows may be old.
+const SAVED: u64 = 40;
 
 impl Told {
     pub fn is_under_way(&self) -> bool {
@@ -144,30 +147,32 @@ impl Checks {
 
     /// A person answers. Who has been told that nothing is known of an answer, or whose page is gone, may well answer again:
     /// then two may arrive.
-    pub fn answered(&mut self, tabs: &[Tab], who: Who, approval: &str) {
+    pub fn answered(&mut self, tabs: &[Tab], who: Who, approval: &str, now: u64) {
         let again = !self.answer_is_under_way(tabs, approval) && !taken(tabs, self.answers.get(approval), approval);
         let answers = self.answers.entry(approval.to_owned()).or_default();
         if again {
             answers.allowed += 1;
         }
         answers.given.push(who);
+        answers.given_at = now;
     }
 
     /// An answer reached the server. It says which question it is about.
-    pub fn approval_arrived(&mut self, words: &str, waits: bool, now: u64) {
+    pub fn approval_arrived(&mut self, words: &str, questions: u32, now: u64) {
         let Some(approval) = words.strip_prefix("ap ").and_then(|rest| rest.split(' ').next()) else { return };
         let Some(answers) = self.answers.get_mut(approval) else { return };
         answers.arrived += 1;
         // Who answers again looks first whether the server still waits. The wire has no name for what it waits for: such an
-        // answer may meet the next question.
-        let long_ago = *answers.first_arrived.get_or_insert(now) + LOOK < now && !waits;
+        // answer may meet a later question.
+        let (arrived, question) = *answers.first.get_or_insert((now, questions));
+        let needless = arrived + SAVED < answers.given_at && question == questions;
         if self.storage_lost {
             return;
         }
         if answers.arrived > answers.allowed {
             self.fail(&format!("two answers to {approval} reached the server"));
-        } else if long_ago {
-            self.fail(&format!("{approval} was answered again long after the server had its answer"));
+        } else if needless {
+            self.fail(&format!("{approval} was answered again, though the server had its answer"));
         }
     }
 }
@@ -340,10 +345,21 @@ impl World {
             }
             (Asked::Answer { .. } | Asked::Approve { .. }, Err(code)) => match code.as_str() {
                 "approval_answered" => self.reached.note(Situation::AnswerRefused),
-                "unreachable" | "request_timeout" | "unconfirmed" => self.reached.note(Situation::AnswerUnknown),
+                "unreachable" | "request_timeout" | "unconfirmed" => self.unknown(who, what),
                 _ => {}
             },
             _ => {}
+        }
+    }
+
+    /// Nothing was heard of an answer: the person may give it again.
+    fn unknown(&mut self, who: Who, what: &Asked) {
+        self.reached.note(Situation::AnswerUnknown);
+        let (Asked::Answer { approval, .. } | Asked::Approve { approval, .. }) = what else { return };
+        if self.people.per_mille(700) {
+            let at = self.now + self.people.pick(&[50, 500, 3_000, 10_000]);
+            let again = Act::Answer { approval: approval.clone(), accept: true, say: false };
+            self.comes(at, Coming::Act(who, again));
         }
     }
 

@@ -129,10 +129,10 @@ impl World {
             return self.comes(self.server.locked_until, Coming::Request(who, request, what, again));
         }
         let full = self.now < self.full_until;
-        let waits = self.server.status == "waiting_for_confirmation";
+        let questions = self.server.questions;
         let (reply, took) = self.server.serve(&what, full, self.now);
         if let Took::Approval(words) = took {
-            self.checks.approval_arrived(&words, waits, self.now);
+            self.checks.approval_arrived(&words, questions, self.now);
         }
         // A message that approves and is saved without running leaves a question behind; that this is the case is always told.
         let told = matches!(reply, Reply::Http(429, _));

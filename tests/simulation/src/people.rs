@@ -115,7 +115,7 @@ impl World {
         }
         let approval = id.clone();
         let words = self.words(&format!("ap {approval}"));
-        self.checks.answered(self.tabs.as_slice(), who, &approval);
+        self.checks.answered(self.tabs.as_slice(), who, &approval, self.now);
         match act {
             Act::Answer { accept, say, .. } => {
                 let after = say.then(|| self.words("said after"));

@@ -17,7 +17,7 @@ situations! {
     RequestLost, AnswerLost, Hidden500, TooMany, SocketCut, CutInReplay, Duplicate, HalfOpen, Offline, ConnectFailed,
     Reloaded, Died, LeftProperly, Hidden, ClockJumped, StorageLost, Opened, OpeningFailed, Away,
     Ran, Threw, NeverEnded, LateHandler, Unfit, MissingHandler, Elsewhere, Interrupted, Cancelled, TimedOut, Withdrawn,
-    StaleFrame, Unavailable, ResultsTold, Resumed, Idle, DuplicateDropped, Reconciled,
+    StaleFrame, Unavailable, ResultsTold, Resumed, Idle, DuplicateDropped,
 }
 
 /// How often each was met.
@@ -41,7 +41,6 @@ impl Reached {
         }
     }
 
-    #[cfg(test)]
     pub fn missing(&self) -> Vec<Situation> {
         ALL.iter().copied().filter(|situation| self.0[*situation as usize] == 0).collect()
     }

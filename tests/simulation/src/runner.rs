@@ -145,8 +145,7 @@ pub fn report(seed: u64) -> String {
         plan.script
     );
     for line in &trace[from..] {
-        let short: String = line.chars().take(170).collect();
-        text += &format!("{short}\n");
+        text.extend(line.chars().take(170).chain(['\n']));
     }
     text
 }

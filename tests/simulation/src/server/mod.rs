@@ -79,6 +79,8 @@ pub struct Server {
     pub said: BTreeMap<String, u32>,
     /// How often the agent was told what became of a call.
     pub results: BTreeMap<String, u32>,
+    /// How often it has asked for approval.
+    pub questions: u32,
     pub phase: Phase,
     pub pending: Vec<Pending>,
     pub script: Vec<Answer>,
@@ -108,6 +110,7 @@ impl Server {
             calls: BTreeMap::new(),
             said: BTreeMap::new(),
             results: BTreeMap::new(),
+            questions: 0,
             phase: Phase::Resting,
             pending: Vec::new(),
             script,
@@ -208,8 +211,8 @@ impl Server {
     fn lose_end(&mut self, lose: usize) {
         self.rewound = true;
         self.reached.note(Situation::Rewound);
-        let kept = self.log.len() - lose;
-        let gone: Vec<u32> = self.log.drain(kept..).map(|event| event.number).collect();
+        let keep = self.log.len() - lose;
+        let gone: Vec<u32> = self.log.drain(keep..).map(|event| event.number).collect();
         self.pending.retain(|pending| !gone.contains(&pending.number));
     }
 
