@@ -4,6 +4,9 @@ import { NEXT_KEY } from "./support/servers.mjs";
 import { call, finish, say, unique } from "./support/steps.mjs";
 import { on } from "./support/suite.mjs";
 
+/** How long a page may take to find its server again: it tries twice a minute at least. */
+const RETURN = 60_000;
+
 // A handler may have to wait for as long as a server takes to come back.
 const describe = (name, handler = "echo") => ({ name, description: `Does ${name}.`, handler, timeout: 600_000 });
 
@@ -25,7 +28,7 @@ on(["real", "real143"], (scenario) => {
       await server[how]();
       const lost = await talk.until("connection", { state: "lost" });
       assert.equal(lost.value.closeCode, closeCode);
-      await talk.until("connection", { state: "ready" }, { after: lost.n });
+      await talk.until("connection", { state: "ready" }, { after: lost.n, deadline: RETURN });
       assert.equal((await idle).status, status);
       assert.equal((await talk.runs()).length, 1, "the log is read again, and runs nothing twice");
       await talk.run();
@@ -44,7 +47,7 @@ on(["real", "real143"], (scenario) => {
       await talk.until("run", { tool: slow });
       await server[how]();
       const lost = await talk.until("connection", { state: "lost" });
-      await talk.until("connection", { state: "ready" }, { after: lost.n });
+      await talk.until("connection", { state: "ready" }, { after: lost.n, deadline: RETURN });
       await talk.until("status", { status });
       assert.deepEqual((await talk.state()).openCalls.map(({ state }) => state), ["running"]);
       await lab.openGate(slow);
@@ -63,7 +66,7 @@ on(["real", "real143"], (scenario) => {
     await talk.until("run", { tool: slow });
     const idle = assert.rejects(talk.idle(), { code: "unauthorized" });
     await server.restart({ key: NEXT_KEY });
-    await talk.until("error", { code: "unauthorized" });
+    await talk.until("error", { code: "unauthorized" }, { deadline: RETURN });
     await idle;
     await talk.until("connection", { state: "closed" });
     // The handler is told, and what it gives back changes nothing any more.

@@ -283,7 +283,8 @@ on(["real", "real143"], (scenario) => {
       await tabs[0].talk.send("go");
       const { runner, others: [other] } = await runnerOf(scene, tabs, slow);
       await scene.server[how]();
-      for (const { talk } of tabs) await talk.until("status", { status });
+      // A page tries twice a minute at least.
+      for (const { talk } of tabs) await talk.until("status", { status }, { deadline: 60_000 });
       assert.deepEqual((await other.talk.state()).openCalls.map(({ state }) => state), ["elsewhere"]);
       await runner.lab.openGate(slow);
       for (const { talk } of tabs) await talk.until("call", { tool: slow, state: "settled" });
