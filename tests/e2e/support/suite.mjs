@@ -8,7 +8,7 @@ import { BROKEN_STORAGE } from "./storage.mjs";
 import { TARGETS, start } from "./servers.mjs";
 
 /** The machine may be slow; nothing here waits longer than a condition needs. */
-const TIMEOUT = 240_000;
+const TIMEOUT = 600_000;
 
 /** @typedef {import("./servers.mjs").AgentServer} AgentServer */
 /**

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Longer than any phase takes: only what hangs is ended.
-const DEADLINE: Duration = Duration::from_mins(30);
+const DEADLINE: Duration = Duration::from_hours(1);
 
 pub(crate) fn check(workspace: &Workspace) -> Outcome {
     let (passed, failed) = checks::count(workspace);
