@@ -13,7 +13,7 @@ macro_rules! situations {
 situations! {
     Session, Legacy, Confirming, SeveralTabs,
     Accepted, Rejected, RejectedAndSaid, Superseded, DoubleClick, TwoTabsAnswer, AnswerUnknown, AnswerRefused,
-    Killed, Terminated, Rewound, Locked, AfterFinish, InterruptedBatch, SaidDuringRun, FetchedOne, Deleted,
+    Killed, Terminated, Rewound, Locked, AfterFinish, InterruptedBatch, SaidDuringRun, Deleted,
     RequestLost, AnswerLost, Hidden500, TooMany, SocketCut, CutInReplay, Duplicate, HalfOpen, Offline, ConnectFailed,
     Reloaded, Died, LeftProperly, Hidden, ClockJumped, StorageLost, Opened, OpeningFailed, Away,
     Ran, Threw, NeverEnded, LateHandler, Unfit, MissingHandler, Elsewhere, Interrupted, Cancelled, TimedOut, Withdrawn,
