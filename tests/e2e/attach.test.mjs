@@ -45,7 +45,7 @@ on(["mock", "legacy"], (scenario) => {
 
     const [[allRequests, allEvents, allTook]] = await page.program(LOAD_ALL, { url: server.url, key: server.key, id: first.id });
     assert.ok(allEvents >= EVENTS, `${allEvents} events`);
-    const row = (...cells) => cells.map((cell, at) => (at === 0 ? String(cell).padEnd(28) : String(cell).padStart(12))).join("");
+    const row = (...cells) => cells.map((cell, at) => (at === 0 ? String(cell).padEnd(28) : String(cell).padStart(14))).join("");
     console.log(
       [
         `Joining a conversation of ${allEvents} events (${server.name})`,
