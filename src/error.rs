@@ -169,6 +169,11 @@ pub struct RequestIssue {
 }
 
 impl Error {
+    /// The app passed something unusable.
+    pub fn invalid(field: &'static str, rule: &str) -> Self {
+        Self::InvalidArgument { field, message: rule.to_owned() }
+    }
+
     /// The stable code.
     pub fn code(&self) -> &'static str {
         match self {

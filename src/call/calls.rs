@@ -140,6 +140,20 @@ impl Calls {
         }
     }
 
+    /// The server has ended the call itself, whatever its state.
+    pub fn server_ended(&mut self, id: &CallId, tool: &str, reason: String, out: &mut Vec<Action>) {
+        if self.open.get(id).is_none() {
+            if !self.ended.contains(id.as_str()) {
+                self.ended.insert(id.name());
+                tell(id, tool, State::Withdrawn, reason, None, None, out);
+            }
+            return;
+        }
+        let outcome = Outcome::Cancelled { message: reason.clone() };
+        record(id, &outcome, out);
+        self.drop_call(id, &reason, outcome, out);
+    }
+
     /// Ends a call that was not let through, seen before or not. Whether that was so.
     fn end_unauthorised(&mut self, id: &CallId, out: &mut Vec<Action>) -> bool {
         let waits = |call: &Call| matches!(call.state, State::Announced | State::Waiting);

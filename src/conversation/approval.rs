@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::call::{Claim, Key, LedgerEffect};
+use crate::call::{CallId, Claim, Key, LedgerEffect};
 use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::{self, PendingCall, Status};
@@ -152,7 +152,15 @@ impl Conversation {
         approval.stage = Stage::Sending;
         let question = Rc::clone(&approval.id);
         let (command, say) = match answer {
-            Answer::Decide { accept, reason, say } => (protocol::Command::Decide { accept, reason }, say),
+            Answer::Decide { accept, reason, say } => (
+                protocol::Command::Decide {
+                    question: CallId::new(Rc::clone(&question)),
+                    accept,
+                    reason,
+                    arguments: None,
+                },
+                say,
+            ),
             Answer::Say(content) => (protocol::Command::Say { content: content.into_json(), run: true }, None),
             Answer::Run => (protocol::Command::Run, None),
         };

@@ -32,6 +32,10 @@ pub enum Topic {
     Notice,
     /// Something failed.
     Error,
+    /// Something is wrong on the server for a while.
+    Condition,
+    /// The conversation has another title.
+    Label,
 }
 
 impl Topic {
@@ -48,6 +52,8 @@ impl Topic {
             Self::Tools => "tools",
             Self::Notice => "notice",
             Self::Error => "error",
+            Self::Condition => "condition",
+            Self::Label => "label",
         }
     }
 }

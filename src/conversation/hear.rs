@@ -1,5 +1,6 @@
 //! What the protocol's signals do to the conversation.
 
+use crate::call::Claim;
 use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::{Connection, Delivery, Meaning, NoticeCode, Opened, Signal, Status};
@@ -14,7 +15,10 @@ impl Conversation {
             Signal::Opened(opened) => self.hear_opened(opened, now),
             Signal::Ready => self.hear_ready(),
             Signal::Ended(error) => {
-                self.tell_error(&error);
+                // What the app asked for is no error.
+                if !matches!(error, Error::Closed { .. }) {
+                    self.tell_error(&error);
+                }
                 self.end(&error, now);
             }
             Signal::Connection(connection) => self.emit(Topic::Connection, &connection),
@@ -24,6 +28,8 @@ impl Conversation {
                     self.understand(meaning, None, now);
                 }
             }
+            Signal::Condition(condition) => self.emit(Topic::Condition, &condition),
+            Signal::Label { text, generated } => self.tell_label(&text, generated),
             Signal::Delta { item, reasoning, content } => self.tell_delta(item.as_deref(), reasoning, &content),
             Signal::Polled(status) => {
                 self.approval_looked(Ok(&status), now);
@@ -77,7 +83,7 @@ impl Conversation {
 
     fn understand(&mut self, meaning: Meaning, event: Option<&str>, now: Millis) {
         match meaning {
-            Meaning::Announced { call, tool, arguments } => {
+            Meaning::Announced { call, tool, arguments, .. } => {
                 let early = self.gate.is_none()
                     && self.registry.get(&tool).is_some_and(|entry| entry.tool.run_on == RunOn::Announcement);
                 self.calls_do(now, |calls, registry, out| {
@@ -87,7 +93,7 @@ impl Conversation {
                     }
                 });
             }
-            Meaning::Authorised { call } => self.calls_do(now, |calls, registry, out| {
+            Meaning::Authorised { call, .. } => self.calls_do(now, |calls, registry, out| {
                 calls.authorised(&call, "the server let it through", registry, out);
             }),
             Meaning::Rejected { call, tool, reason } => {
@@ -96,6 +102,12 @@ impl Conversation {
             Meaning::Withdrawn { call, tool, reason } => {
                 self.calls_do(now, |calls, _, out| calls.withdrawn(&call, &tool, reason, out));
             }
+            Meaning::Ended { call, tool, reason } => {
+                self.calls_do(now, |calls, _, out| calls.server_ended(&call, &tool, reason, out));
+            }
+            Meaning::Orphaned { call, tool } => {
+                self.calls_do(now, |calls, _, out| calls.recalled(&call, &tool, Claim::Abandoned, out));
+            }
             Meaning::Status(status) => {
                 self.turn.status(&status, now);
                 if status == Status::WaitingForConfirmation {
@@ -103,7 +115,7 @@ impl Conversation {
                 }
                 self.change_status(status);
             }
-            Meaning::Approval(calls) => self.ask_approval(&calls),
+            Meaning::Approvals(questions) => questions.iter().for_each(|calls| self.ask_approval(calls)),
             Meaning::TurnOver(status) => {
                 self.turn.over();
                 if status != Status::WaitingForConfirmation {
@@ -115,7 +127,9 @@ impl Conversation {
                 self.tell_error(&Error::ConversationFailed { code: code.clone(), detail: detail.clone() });
                 self.failure = Some(Failure { code, detail });
             }
-            Meaning::Message { role, source, text } => self.tell_message(event, &role, &source, &text),
+            Meaning::Message { role, source, text, citations } => {
+                self.tell_message(event, &role, &source, &text, citations.as_deref());
+            }
             Meaning::Gate(gate) => self.gate = gate,
         }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::call::{Action, Calls, EngineError, Key, LedgerEffect};
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::{self, CommandId, Connection, Deed, NoticeCode, Outlet, Status, Surroundings, Wire};
+use crate::protocol::{self, CommandId, Connection, NoticeCode, Outlet, Status, Surroundings, Wire};
 use crate::tool::{Registry, RunOn, SchemaRequest, Tool};
 
 use super::approval::{Answer, Wanted};
@@ -119,10 +119,7 @@ impl Conversation {
                 self.answer_approval(Some(&approval), wanted, now);
             }
             Command::Do(deed) => {
-                let purpose = match deed {
-                    Deed::Delete => Purpose::Delete(operation),
-                    _ => Purpose::App { operation: Some(operation), runs: false },
-                };
+                let purpose = Purpose::App { operation: Some(operation), runs: false };
                 self.command(purpose, protocol::Command::Do(deed), now);
             }
             Command::History(page) => {
@@ -180,6 +177,8 @@ impl Conversation {
         if let (RunOn::Announcement, Some(because)) = (tool.run_on, self.gate) {
             return Err(Error::AnnouncementRefused { tool: tool.name.to_string(), because });
         }
+        let others: Vec<_> = self.registry.tools().filter(|other| other.name != tool.name).collect();
+        self.protocol.declare(&tool, &others)?;
         let schemas = self.registry.declare(tool)?;
         self.compile(schemas);
         self.tell_tools();
@@ -240,13 +239,6 @@ impl Conversation {
                 self.answered(operation, &question, runs, say, result, now);
             }
             Some(Purpose::Results(owed)) => self.results_sent(owed, &result),
-            Some(Purpose::Delete(operation)) => {
-                let deleted = result.is_ok();
-                self.settle(operation, result);
-                if deleted {
-                    self.end(&Error::Closed { reason: "deleted".into() }, now);
-                }
-            }
             Some(Purpose::App { operation, runs }) => {
                 if runs && result.is_err() {
                     self.turn.withdraw();
@@ -297,7 +289,7 @@ impl Conversation {
         };
         let commands = self.commands.take_all().filter_map(|purpose| match purpose {
             Purpose::App { operation, .. } => operation,
-            Purpose::Answer { operation, .. } | Purpose::Delete(operation) => Some(operation),
+            Purpose::Answer { operation, .. } => Some(operation),
             Purpose::Call(_) | Purpose::Poll | Purpose::Look | Purpose::Results(_) => None,
         });
         let held = mem::take(&mut self.held).into_iter().map(|(operation, _)| operation);

@@ -70,8 +70,6 @@ pub(super) enum Purpose {
     Look,
     /// To tell the agent these outcomes.
     Results(Vec<Owed>),
-    /// To delete the conversation.
-    Delete(OperationId),
     /// To see a call that was let through unseen.
     Call(CallId),
     /// To learn how a silent turn is doing.
@@ -105,8 +103,9 @@ impl Conversation {
     /// A conversation over a protocol, with the tools that it starts with. The seed decides all jitter. Tools that break a
     /// rule are refused here, before anything is sent.
     pub fn new(protocol: Box<dyn Protocol>, tools: Vec<Tool>, settings: Settings, seed: u64) -> Result<Self, Error> {
-        for tool in &tools {
-            protocol.check(tool)?;
+        for (place, tool) in tools.iter().enumerate() {
+            let others: Vec<_> = tools.iter().take(place).collect();
+            protocol.check(tool, &others)?;
         }
         let mut registry = Registry::default();
         let schemas = registry.declare_all(tools)?;

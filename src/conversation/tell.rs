@@ -1,6 +1,7 @@
 //! What the app is told, and in which shape. The shapes are those of `types.d.ts`.
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::call::Step;
 use crate::error::Error;
@@ -32,6 +33,14 @@ struct Message<'a> {
     role: &'a str,
     source: &'a str,
     text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    citations: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct Label<'a> {
+    text: &'a str,
+    generated: bool,
 }
 
 #[derive(Serialize)]
@@ -78,8 +87,19 @@ impl Conversation {
         self.emit(Topic::Call, step);
     }
 
-    pub(super) fn tell_message(&mut self, id: Option<&str>, role: &str, source: &str, text: &str) {
-        self.emit(Topic::Message, &Message { id, role, source, text });
+    pub(super) fn tell_message(
+        &mut self,
+        id: Option<&str>,
+        role: &str,
+        source: &str,
+        text: &str,
+        citations: Option<&RawValue>,
+    ) {
+        self.emit(Topic::Message, &Message { id, role, source, text, citations });
+    }
+
+    pub(super) fn tell_label(&mut self, text: &str, generated: bool) {
+        self.emit(Topic::Label, &Label { text, generated });
     }
 
     pub(super) fn tell_delta(&mut self, item: Option<&str>, reasoning: bool, content: &str) {

@@ -1,12 +1,9 @@
 //! What the house asks of a protocol.
 
-use std::borrow::Cow;
-
 use serde_json::value::RawValue;
 
 use crate::call::CallId;
 use crate::error::Error;
-use crate::json::{self, Object};
 
 /// Names one command; the answer is [`Signal::Done`](super::Signal::Done).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,129 +27,47 @@ pub enum Command {
     Poll,
     /// Fetch a call that was let through before it was seen; it comes as a delivery. Done with `null`.
     Fetch(CallId),
-    /// Answer what waits for approval, all of it. Done with `null`.
+    /// Answer a question for approval. Done with `null`.
     Decide {
+        /// The question: the newest of its calls.
+        question: CallId,
         /// Whether the calls may run.
         accept: bool,
         /// Why not.
         reason: String,
+        /// JSON text of the object that the call is to be run with instead. Only where the question allows for it.
+        arguments: Option<Box<RawValue>>,
     },
+    /// Tell the agent how a call ended. Only where [`Opened::answers`](super::Opened::answers). Done with `null` once it is
+    /// certain that the answer arrived.
+    Answer {
+        /// The call.
+        call: CallId,
+        /// JSON text of an [`Outcome`](crate::call::Outcome).
+        outcome: Box<RawValue>,
+        /// Whether it may have been sent before, by a page that is gone.
+        doubtful: bool,
+    },
+    /// End the turn, whatever the agent does. Every call has been answered. Done with `null`.
+    Stop,
     /// Something that is the server's alone. Done with the JSON text of its answer.
     Do(Deed),
 }
 
-/// What a server can do with a conversation beside letting it speak. JSON is in the server's own words.
+/// Something that only one kind of server can do, as the app asks for it: its protocol knows the names.
 #[derive(Debug)]
-pub enum Deed {
-    /// Stop between two steps.
-    Pause,
-    /// Stop at once.
-    Interrupt,
-    /// Copy the conversation.
-    Fork(Fork),
-    /// Delete it.
-    Delete,
-    /// Change its title or tags: JSON text of an object.
-    Update(Box<RawValue>),
-    /// Make this event the end of what the agent sees.
-    Navigate(Option<String>),
-    /// Use another model: JSON text of an object.
-    SwitchLlm(Box<RawValue>),
-    /// Ask the agent something beside the conversation.
-    Ask(String),
-    /// Shorten what the agent remembers.
-    Condense,
-    /// Ask before calls by another policy: JSON text of an object.
-    Policy(Box<RawValue>),
-    /// List the server's conversations.
-    List(Listing),
-}
-
-/// How a conversation is copied.
-#[derive(Debug)]
-pub struct Fork {
-    /// The id of the copy; absent, the server chooses.
-    pub conversation_id: Option<String>,
-    /// The last event of the copy; absent, all are copied.
-    pub event_id: Option<String>,
-    /// The title of the copy.
-    pub title: Option<String>,
-    /// JSON text of an object of texts.
-    pub tags: Option<Box<RawValue>>,
-}
-
-/// Which of a server's conversations.
-#[derive(Debug)]
-pub struct Listing {
-    /// So many at most, 1 to 100.
-    pub limit: Option<u32>,
-    /// Where the page starts.
-    pub page: Option<String>,
-    /// Only those that do this.
-    pub status: Option<String>,
-    /// In this order, in the server's words.
-    pub order: Option<String>,
-}
-
-impl Fork {
-    fn read(fields: &Object) -> Result<Self, Error> {
-        Ok(Self {
-            conversation_id: maybe(fields, "conversationId", Object::string)?,
-            event_id: maybe(fields, "eventId", Object::string)?,
-            title: maybe(fields, "title", Object::string)?,
-            tags: fields.get("tags").map(ToOwned::to_owned),
-        })
-    }
-}
-
-impl Listing {
-    fn read(fields: &Object) -> Result<Self, Error> {
-        Ok(Self {
-            limit: maybe(fields, "limit", |fields, name| u32::try_from(fields.integer(name)?).ok())?,
-            page: maybe(fields, "page", Object::string)?,
-            status: maybe(fields, "status", Object::string)?,
-            order: maybe(fields, "order", Object::string)?,
-        })
-    }
-}
-
-/// A member that may be absent, but not of another type.
-fn maybe<'a, T>(fields: &Object<'a>, name: &str, read: fn(&Object<'a>, &str) -> Option<T>) -> Result<Option<T>, Error> {
-    let value = read(fields, name);
-    if value.is_none() && fields.get(name).is_some() { Err(unusable()) } else { Ok(value) }
-}
-
-fn unusable() -> Error {
-    invalid("of unusable types")
-}
-
-fn invalid(message: &str) -> Error {
-    Error::InvalidArgument { field: "options", message: message.to_owned() }
+pub struct Deed {
+    /// The name in JS.
+    pub name: String,
+    /// What it takes.
+    pub given: Box<RawValue>,
 }
 
 impl Deed {
-    /// A deed by its name in JS, with the JSON text of what it takes.
+    /// A deed by its name, with the JSON text of what it takes.
     pub fn read(name: &str, given: String) -> Result<Self, Error> {
-        let raw = |given| RawValue::from_string(given).map_err(|_| invalid("must be JSON"));
-        let text = |given| match raw(given)? {
-            absent if absent.get() == "null" => Ok(None),
-            given => json::string(&given).map(Cow::into_owned).map(Some).ok_or_else(|| invalid("must be a text")),
-        };
-        let fields = |given| Object::read(given).ok_or_else(unusable);
-        Ok(match name {
-            "pause" => Self::Pause,
-            "interrupt" => Self::Interrupt,
-            "fork" => Self::Fork(Fork::read(&fields(&given)?)?),
-            "delete" => Self::Delete,
-            "update" => Self::Update(raw(given)?),
-            "navigate" => Self::Navigate(text(given)?),
-            "switchLlm" => Self::SwitchLlm(raw(given)?),
-            "ask" => Self::Ask(text(given)?.unwrap_or_default()),
-            "condense" => Self::Condense,
-            "setPolicy" => Self::Policy(raw(given)?),
-            "list" => Self::List(Listing::read(&fields(&given)?)?),
-            _ => return Err(Error::InvalidArgument { field: "deed", message: "unknown".into() }),
-        })
+        let given = RawValue::from_string(given).map_err(|_| Error::invalid("options", "must be JSON"))?;
+        Ok(Self { name: name.to_owned(), given })
     }
 }
 

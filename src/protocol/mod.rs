@@ -7,9 +7,9 @@ mod command;
 mod signal;
 mod wire;
 
-pub use command::{Command, CommandId, Deed, Fork, Listing, Page};
-pub use signal::{Connection, Delivery, Meaning, NoticeCode, Opened, PendingCall, Signal, Status};
-pub use wire::{Outlet, Surroundings, Wire, WireEffect};
+pub use command::{Command, CommandId, Deed, Page};
+pub use signal::{Condition, Connection, Delivery, Meaning, NoticeCode, Opened, PendingCall, Schemas, Signal, Status};
+pub use wire::{Carried, Carry, Outlet, Surroundings, Wire, WireEffect};
 
 use crate::error::Error;
 use crate::net::Millis;
@@ -17,8 +17,11 @@ use crate::tool::Tool;
 
 /// The machine of one conversation on one kind of server. It does no IO: what happens comes in, what must be done goes out.
 pub trait Protocol {
-    /// Checks what this protocol's servers ask of a tool that is declared to them.
-    fn check(&self, tool: &Tool) -> Result<(), Error>;
+    /// Checks what this protocol's servers ask of a tool that is declared to them beside these others.
+    fn check(&self, tool: &Tool, others: &[&Tool]) -> Result<(), Error>;
+
+    /// Takes a tool that the app declares later, or declares anew, beside these others; or refuses it.
+    fn declare(&mut self, tool: &Tool, others: &[&Tool]) -> Result<(), Error>;
 
     /// Opens the conversation. Ends with one `Ready` or `Ended`. What is in the log up to `position` has been dealt with, and
     /// what follows is ours; without a position the log of a conversation that was there before is history. The seed decides

@@ -21,8 +21,17 @@ pub enum Signal {
     Connection(Connection),
     /// An event of the log or of the moment.
     Delivered(Delivery),
-    /// What was already under way when we joined, and was not delivered.
+    /// What is so without an event that says it: what was under way when we joined, or what we did ourselves.
     Found(Vec<Meaning>),
+    /// Something is wrong on the server, or no longer is.
+    Condition(Condition),
+    /// The conversation has this title now.
+    Label {
+        /// The title.
+        text: String,
+        /// Whether the server made it up.
+        generated: bool,
+    },
     /// Streamed text.
     Delta {
         /// The id of the event that will close the text, when it is known.
@@ -92,6 +101,37 @@ pub struct Opened {
     pub gate: Option<&'static str>,
     /// Whether the server may lose a message that comes while the agent runs.
     pub loses_messages: bool,
+    /// Whether the agent waits for the outcome of each of its calls.
+    pub answers: bool,
+}
+
+/// Something that is wrong on the server for a while. The JSON is `ConditionEvent` of `types.d.ts`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Condition {
+    /// The server's name for it; the end has the name of the beginning.
+    pub code: String,
+    /// What it is about: `conversation`, `exchange`, `message`, `content_part`, `tool_call`, `input_stream` or `citation`.
+    pub level: &'static str,
+    /// The id of what it is about.
+    pub id: String,
+    /// Whether it is over.
+    pub over: bool,
+    /// The server's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Any JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<RawValue>>,
+}
+
+/// What the server says about what a call takes and gives: for tools that were declared without.
+#[derive(Debug, Clone, Default)]
+pub struct Schemas {
+    /// Of the arguments.
+    pub input: Option<Box<RawValue>>,
+    /// Of the result.
+    pub output: Option<Box<RawValue>>,
 }
 
 /// A call that waits for approval: of a tool of ours, or of the server's.
@@ -112,6 +152,11 @@ pub struct PendingCall {
     pub risk: Option<String>,
     /// Whether the page would run it.
     pub client: bool,
+    /// Whether the person may change the arguments.
+    pub editable: bool,
+    /// The server's JSON Schema of the arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Box<RawValue>>,
 }
 
 /// An event, with what it means to the house.
@@ -134,11 +179,31 @@ pub enum Meaning {
         tool: String,
         /// JSON text of an object.
         arguments: Box<RawValue>,
+        /// What the server says about them and about the result.
+        schemas: Schemas,
     },
     /// A call may run.
     Authorised {
         /// The call.
         call: CallId,
+        /// JSON text of what it is to run with, if that is not what was announced.
+        arguments: Option<Box<RawValue>>,
+    },
+    /// The server has ended a call, whatever its state: a handler that runs is aborted, and no answer leaves.
+    Ended {
+        /// The call.
+        call: CallId,
+        /// The tool's name.
+        tool: String,
+        /// Why.
+        reason: String,
+    },
+    /// A call waits for its answer and nothing is known of how far it came: it is not run, and the agent is told.
+    Orphaned {
+        /// The call.
+        call: CallId,
+        /// The tool's name.
+        tool: String,
     },
     /// A person or a hook said no.
     Rejected {
@@ -160,8 +225,8 @@ pub enum Meaning {
     },
     /// The conversation does this now.
     Status(Status),
-    /// These calls wait for one answer.
-    Approval(Vec<PendingCall>),
+    /// Everything that waits for approval now: each list is one question, with one answer for all of its calls.
+    Approvals(Vec<Vec<PendingCall>>),
     /// The turn is over for good, with this status.
     TurnOver(Status),
     /// The run failed; the turn's end follows.
@@ -179,6 +244,8 @@ pub enum Meaning {
         source: String,
         /// Its text parts, joined.
         text: String,
+        /// JSON text of a list of `Citation` (`types.d.ts`), where there are any.
+        citations: Option<Box<RawValue>>,
     },
     /// What could hold back an announced call from now on, if anything can.
     Gate(Option<&'static str>),

@@ -42,6 +42,8 @@ pub enum Wire {
         /// The server's words.
         reason: String,
     },
+    /// What a connection says that several conversations share.
+    Carried(Carried),
     /// The key that was asked for.
     Key(Result<String, String>),
     /// The network came or went, or the page did.
@@ -86,6 +88,8 @@ pub enum WireEffect {
         /// The text.
         text: String,
     },
+    /// Ask something of the connection that several conversations share.
+    Carry(Carry),
     /// Ask the app for the key of the next connection; answer with [`Wire::Key`].
     AskKey,
     /// Close a socket with code 1000. Nothing more is heard of it.
@@ -93,6 +97,47 @@ pub enum WireEffect {
         /// Which.
         socket: SocketId,
     },
+}
+
+/// What a conversation asks of a connection that it shares with others.
+#[derive(Debug)]
+pub enum Carry {
+    /// Take part. [`Carried::Up`] follows, now or when the connection stands.
+    Join {
+        /// The id that names the conversation in what comes.
+        conversation: String,
+    },
+    /// Send a text; nothing becomes of it unless the connection is up.
+    Send(String),
+    /// Move to a fresh connection before this one ends: [`Carried::Up`] follows.
+    Renew,
+    /// Take part no longer. Nothing follows.
+    Leave,
+}
+
+/// What a shared connection says to one of its conversations.
+#[derive(Debug, Clone)]
+pub enum Carried {
+    /// It is being opened.
+    Connecting,
+    /// It stands. Said again when it is another one: everything starts anew.
+    Up {
+        /// The largest text in bytes that the other side takes, framing included.
+        limit: u64,
+    },
+    /// It is gone, and comes back by itself.
+    Down {
+        /// Why.
+        reason: String,
+        /// The close code.
+        close_code: u16,
+        /// Milliseconds until the next attempt.
+        retry_in: u64,
+    },
+    /// A text for this conversation.
+    Text(String),
+    /// It is gone for good.
+    Refused(Error),
 }
 
 /// Where a protocol puts what it wants done and what it has to say, in order.

@@ -161,6 +161,7 @@ impl Driver {
             Effect::Validate { check, schema, instance } => {
                 schema::validate(&self.hooks, &self.inputs, check, schema, instance);
             }
+            Effect::Wire(WireEffect::Carry(_)) => {}
             Effect::Wire(WireEffect::AskKey) => key::ask(&self.hooks, &self.inputs),
             Effect::Ledger(effect) => self.ledger.perform(effect),
             Effect::Run { run, tool, call, arguments } => {

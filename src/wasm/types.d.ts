@@ -173,6 +173,10 @@ export interface PendingCall {
   risk?: string;
   /** Whether the page would run it. */
   client: boolean;
+  /** Whether `approve(arguments)` may change the arguments. */
+  editable: boolean;
+  /** The server's JSON Schema of the arguments. */
+  schema?: Json;
 }
 
 /**
@@ -206,6 +210,27 @@ export interface ConversationEvents {
   tools: ToolReport;
   notice: NoticeEvent;
   error: ErrorEvent_;
+  condition: ConditionEvent;
+  label: LabelEvent;
+}
+
+/** Something is wrong on the server, or, `over`, no longer is. */
+export interface ConditionEvent {
+  /** The server's name for it; the end has the name of the beginning. */
+  code: string;
+  level: "conversation" | "exchange" | "message" | "content_part" | "tool_call" | "input_stream" | "citation";
+  /** The id of what it is about. */
+  id: string;
+  over: boolean;
+  message?: string;
+  details?: Json;
+}
+
+/** The conversation's title. */
+export interface LabelEvent {
+  text: string;
+  /** Whether the server made it up. */
+  generated: boolean;
 }
 
 export type TopicEvent = { [T in keyof ConversationEvents]: { type: T; value: ConversationEvents[T] } }[keyof ConversationEvents];

@@ -42,8 +42,8 @@ fn a_question_names_every_call_that_waits_also_those_of_the_server() {
     assert_eq!(
         *told[0],
         json!({ "state": "open", "id": "b", "calls": [
-            { "callId": "a", "tool": "t", "arguments": { "n": 1 }, "client": true },
-            { "callId": "b", "tool": "terminal", "arguments": { "command": "ls" }, "summary": "lists files", "risk": "LOW", "client": false },
+            { "callId": "a", "tool": "t", "arguments": { "n": 1 }, "client": true, "editable": false },
+            { "callId": "b", "tool": "terminal", "arguments": { "command": "ls" }, "summary": "lists files", "risk": "LOW", "client": false, "editable": false },
         ] })
     );
     assert_eq!(stage.states("a"), "announced waiting");

@@ -121,6 +121,7 @@ fn a_server_that_stays_at_its_limit_is_asked_six_times_more() {
 
 #[test]
 fn what_a_server_alone_can_do_is_done_with_its_answer() {
+    let deed = |name: &str, given: &str| Deed::read(name, given.into()).unwrap();
     let done = |deed: Deed, url: &str, body: &str| {
         let mut stage = Stage::ready(vec![]);
         let operation = stage.command(Command::Do(deed));
@@ -128,12 +129,12 @@ fn what_a_server_alone_can_do_is_done_with_its_answer() {
         stage.settled[&operation].clone()
     };
     let success = r#"{"success":true}"#;
-    assert_eq!(done(Deed::Pause, "/pause", success), Ok(json!(null)));
-    assert_eq!(done(Deed::Navigate(None), "/navigate", r#"{"id":"x"}"#), Ok(json!(null)));
-    assert_eq!(done(Deed::Ask("why?".into()), "/ask_agent", r#"{"response":"so"}"#), Ok(json!("so")));
-    let fork = Deed::read("fork", "{}".into()).unwrap();
+    assert_eq!(done(deed("pause", "null"), "/pause", success), Ok(json!(null)));
+    assert_eq!(done(deed("navigate", "null"), "/navigate", r#"{"id":"x"}"#), Ok(json!(null)));
+    assert_eq!(done(deed("ask", "\"why?\""), "/ask_agent", r#"{"response":"so"}"#), Ok(json!("so")));
+    let fork = deed("fork", "{}");
     assert_eq!(done(fork, "/fork", r#"{"id":"f","tags":{}}"#), Ok(json!({"id": "f", "tags": {}})));
-    let list = Deed::read("list", "{}".into()).unwrap();
+    let list = deed("list", "{}");
     let page = r#"{"items":[{"id":"a"}],"next_page_id":"b"}"#;
     let told = json!({"conversations": [{"id": "a"}], "next": "b"});
     assert_eq!(done(list, "/api/conversations/search", page), Ok(told));

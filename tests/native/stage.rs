@@ -389,6 +389,7 @@ impl Stage {
                 }
                 self.reports.push(report);
             }
+            Effect::Wire(WireEffect::Carry(carry)) => panic!("nothing is shared: {carry:?}"),
             Effect::Wire(WireEffect::AskKey) => self.keys_asked += 1,
             Effect::Ledger(effect @ LedgerEffect::Claim { .. }) if self.ledger_is_slow => self.claims.push_back(effect),
             Effect::Ledger(effect) => return self.ledger_answer(effect),

@@ -2,7 +2,7 @@
 import type { ApprovalTold, ConversationEvents, HistoryPage, TurnEnd } from "../../src/wasm/types.d.ts";
 
 export const samples = [
-  {"calls":[{"arguments":{},"callId":"asked","client":true,"tool":"t"}],"id":"asked","state":"open"} satisfies ApprovalTold,
+  {"calls":[{"arguments":{},"callId":"asked","client":true,"editable":false,"tool":"t"}],"id":"asked","state":"open"} satisfies ApprovalTold,
   {"id":"asked","reason":"the server waits no longer","state":"closed"} satisfies ApprovalTold,
   {"arguments":{"level":"info"},"callId":"a","reason":"the agent asks for it","state":"announced","tool":"t"} satisfies ConversationEvents["call"],
   {"callId":"cancelled","outcome":{"kind":"cancelled","message":"no longer needed"},"reason":"cancelled","state":"settled","tool":"t"} satisfies ConversationEvents["call"],

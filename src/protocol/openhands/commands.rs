@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::net::{Backoff, Millis};
 use crate::protocol::{Command, CommandId, Connection, Outlet, Signal};
 
-use super::deed::Form;
+use super::deed::{Deed, Form};
 use super::machine::OpenHands;
 use super::messages::Found;
 use super::requests::{Answered, Purpose};
@@ -20,6 +20,10 @@ const RUN_RETRIES: u32 = 6;
 impl OpenHands {
     pub(super) fn carry_out(&mut self, id: CommandId, command: Command, now: Millis, out: &mut Outlet) {
         let (request, purpose) = match command {
+            // There is no place for a result, and a turn is stopped by a deed.
+            Command::Answer { .. } | Command::Stop => {
+                return out.done(id, Err(Error::invalid("command", "this server has no such thing")));
+            }
             Command::Say { content, run } => {
                 self.messages.sent(id, &content, self.stream.as_ref().and_then(Stream::last));
                 (self.rest.say(self.id(), &content, run), Purpose::Say { command: id, run })
@@ -29,8 +33,13 @@ impl OpenHands {
                 (self.rest.run(self.id()), Purpose::Run { command: id, backoff, instead: None })
             }
             Command::History(page) => (self.rest.search(self.id(), &page), Purpose::History(id)),
-            Command::Decide { accept, reason } => (self.rest.decide(self.id(), accept, &reason), Purpose::Decide(id)),
-            Command::Do(deed) => (self.rest.deed(self.id(), &deed), Purpose::Deed(id, Form::of(&deed))),
+            Command::Decide { accept, reason, .. } => {
+                (self.rest.decide(self.id(), accept, &reason), Purpose::Decide(id))
+            }
+            Command::Do(deed) => match Deed::read(&deed) {
+                Ok(deed) => (self.rest.deed(self.id(), &deed), Purpose::Deed(id, Form::of(&deed))),
+                Err(error) => return out.done(id, Err(error)),
+            },
             Command::Poll => (self.rest.conversation(self.id()), Purpose::Poll(id)),
             Command::Fetch(call) => {
                 (self.rest.event(self.id(), call.as_str()), Purpose::Call { command: id, call, attempt: 1 })

@@ -5,6 +5,7 @@ use crate::net::{Liveness, Millis, Request};
 use crate::protocol::{Command, CommandId, Connection, Opened, Outlet, Protocol, Signal, Wire, WireEffect};
 use crate::tool::{RunOn, Tool};
 
+use super::deed::Form;
 use super::feed::Feed;
 use super::key::{Keys, SessionKey};
 use super::link::Link;
@@ -115,7 +116,14 @@ impl OpenHands {
             Purpose::Look(command) => self.looked(command, result, now, out),
             Purpose::Run { command, backoff, instead } => self.ran(command, backoff, instead, result, now, out),
             Purpose::Decide(command) => out.done(command, result.map(|_| "null".to_owned())),
-            Purpose::Deed(command, form) => out.done(command, result.and_then(|(_, body)| form.read(body))),
+            Purpose::Deed(command, form) => {
+                let result = result.and_then(|(_, body)| form.read(body));
+                let deleted = form == Form::Deleted && result.is_ok();
+                out.done(command, result);
+                if deleted {
+                    self.end(Error::Closed { reason: "deleted".into() }, out);
+                }
+            }
             Purpose::History(command) => {
                 out.done(command, result.and_then(|(_, body)| info::history_page(&body)));
             }
@@ -203,7 +211,7 @@ impl OpenHands {
 }
 
 impl Protocol for OpenHands {
-    fn check(&self, tool: &Tool) -> Result<(), Error> {
+    fn check(&self, tool: &Tool, _: &[&Tool]) -> Result<(), Error> {
         // The server's tools are the truth of a conversation that exists: only what we declare to it has to please it.
         if !matches!(self.opening, Opening::Create { .. }) {
             return Ok(());
@@ -212,6 +220,11 @@ impl Protocol for OpenHands {
             return Err(Error::AnnouncementRefused { tool: tool.name.to_string(), because });
         }
         rules::check(tool)
+    }
+
+    // The server takes tools when a conversation is made, and then no more.
+    fn declare(&mut self, _: &Tool, _: &[&Tool]) -> Result<(), Error> {
+        Ok(())
     }
 
     fn open(&mut self, tools: &[&Tool], position: Option<String>, seed: u64, now: Millis, out: &mut Outlet) {
@@ -245,6 +258,8 @@ impl Protocol for OpenHands {
                 }
             }
             Wire::Key(key) => self.key(key, now, out),
+            // Each conversation has a connection of its own.
+            Wire::Carried(_) => {}
             Wire::Surroundings(surroundings) => self.surroundings(surroundings, now, out),
         }
     }

@@ -1,7 +1,7 @@
 //! What the events of a conversation mean to the house.
 
 use crate::call::CallId;
-use crate::protocol::{Delivery, Meaning, NoticeCode, PendingCall, Signal, Status};
+use crate::protocol::{Delivery, Meaning, NoticeCode, PendingCall, Schemas, Signal, Status};
 use crate::tool::KnownTool;
 
 use super::event::{Action, Event, Kind, StateUpdate};
@@ -46,14 +46,14 @@ impl Reader {
         match kind {
             // Without a role there is no message in it.
             Kind::Message { role, .. } if role.is_empty() => Vec::new(),
-            Kind::Message { source, role, text } => vec![Meaning::Message { role, source, text }],
+            Kind::Message { source, role, text } => vec![Meaning::Message { role, source, text, citations: None }],
             Kind::Action(action) => self.action(id, action),
             Kind::Observation { action_id, tool_name, client_tool, is_error } => {
                 let call = CallId::new(action_id);
                 self.answered(&call);
                 match (client_tool, is_error) {
                     // The server's own word that the client may act. Deployments change its text, never its kind.
-                    (true, false) => vec![Meaning::Authorised { call }],
+                    (true, false) => vec![Meaning::Authorised { call, arguments: None }],
                     (true, true) => {
                         let reason = "the server acknowledged it as an error".to_owned();
                         vec![Meaning::Withdrawn { call, tool: tool_name, reason }]
@@ -101,7 +101,8 @@ impl Reader {
 
     fn action(&mut self, id: Option<&str>, action: Action) -> Vec<Meaning> {
         let mut meanings = Vec::new();
-        let says = |text: String| Meaning::Message { role: "assistant".into(), source: "agent".into(), text };
+        let says =
+            |text: String| Meaning::Message { role: "assistant".into(), source: "agent".into(), text, citations: None };
         if !action.thought.is_empty() {
             meanings.push(says(action.thought));
         }
@@ -125,12 +126,15 @@ impl Reader {
             summary: action.summary,
             risk: action.risk,
             client: client.is_some(),
+            editable: false,
+            schema: None,
         };
         self.open.push(Open { tool_call_id: action.tool_call_id, call: pending });
         meanings.extend(client.map(|client| Meaning::Announced {
             call: call_id,
             tool: client.tool,
             arguments: client.arguments,
+            schemas: Schemas::default(),
         }));
         meanings
     }
@@ -151,7 +155,7 @@ impl Reader {
             StateUpdate::Other => return Vec::new(),
         };
         if status == Status::WaitingForConfirmation {
-            meanings.push(Meaning::Approval(self.pending()));
+            meanings.push(Meaning::Approvals(vec![self.pending()]));
         }
         meanings
     }
@@ -172,12 +176,13 @@ impl Reader {
                 call: open.call.call_id.clone(),
                 tool: open.call.tool.clone(),
                 arguments: open.call.arguments.clone(),
+                schemas: Schemas::default(),
             })
             .collect();
         match status {
             Status::Running => {}
             Status::WaitingForConfirmation => {
-                meanings.extend([Meaning::Status(status.clone()), Meaning::Approval(self.pending())]);
+                meanings.extend([Meaning::Status(status.clone()), Meaning::Approvals(vec![self.pending()])]);
             }
             over => meanings.push(Meaning::TurnOver(over.clone())),
         }

@@ -6,7 +6,9 @@ use serde_json::value::RawValue;
 use crate::error::Error;
 use crate::json;
 use crate::net::{Method, Millis, Request, url};
-use crate::protocol::{Deed, Fork, Listing, Page};
+use crate::protocol::Page;
+
+use super::deed::{Deed, Fork, Listing};
 
 /// Reading takes no lock on the server.
 const READ: Millis = Millis(30_000);
@@ -155,6 +157,8 @@ impl Rest {
 
 #[cfg(test)]
 mod tests {
+    use crate::protocol;
+
     use super::*;
 
     #[test]
@@ -166,7 +170,7 @@ mod tests {
             "http://h:8000/api/conversations/i/events/search?limit=5&sort_order=TIMESTAMP_DESC&page_id=a%2Fb"
         );
         assert_eq!(rest.socket("events", "i", "?x=1"), "ws://h:8000/sockets/events/i?x=1");
-        let list = Deed::read("list", r#"{"limit":5,"status":"a b"}"#.into()).unwrap();
+        let list = Deed::read(&protocol::Deed::read("list", r#"{"limit":5,"status":"a b"}"#.into()).unwrap()).unwrap();
         assert_eq!(
             rest.deed("i", &list).url,
             "http://h:8000/api/conversations/search?include_skills=false&limit=5&status=a%20b"

@@ -11,7 +11,9 @@ use crate::call::CallId;
 use crate::conversation::{Command, Conversation, OperationId, Settings};
 use crate::error::Error;
 use crate::net::{Millis, SocketId};
-use crate::protocol::{self, CommandId, Delivery, Meaning, Opened, Outlet, Protocol, Signal, Status, Wire, WireEffect};
+use crate::protocol::{
+    self, CommandId, Delivery, Meaning, Opened, Outlet, Protocol, Schemas, Signal, Status, Wire, WireEffect,
+};
 use crate::tool::Tool;
 use crate::wasm::driver::Driver;
 use crate::wasm::hooks::Hooks;
@@ -115,7 +117,11 @@ thread_local! {
 const SOCKET: SocketId = SocketId(1);
 
 impl Protocol for Scripted {
-    fn check(&self, _tool: &Tool) -> Result<(), Error> {
+    fn check(&self, _: &Tool, _: &[&Tool]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn declare(&mut self, _: &Tool, _: &[&Tool]) -> Result<(), Error> {
         Ok(())
     }
 
@@ -135,6 +141,7 @@ impl Protocol for Scripted {
                     tools: Vec::new(),
                     gate: None,
                     loses_messages: false,
+                    answers: false,
                 }));
                 out.say(Signal::Ready);
                 "opened".into()
@@ -149,14 +156,20 @@ impl Protocol for Scripted {
                     self.calls += 1;
                     let call = CallId::new(format!("call-{}", self.calls));
                     let arguments = serde_json::value::to_raw_value(&serde_json::json!({ "n": 1 })).unwrap();
-                    let announced = Meaning::Announced { call: call.clone(), tool: tool.into(), arguments };
-                    let meanings = vec![announced, Meaning::Authorised { call }];
+                    let announced = Meaning::Announced {
+                        call: call.clone(),
+                        tool: tool.into(),
+                        arguments,
+                        schemas: Schemas::default(),
+                    };
+                    let meanings = vec![announced, Meaning::Authorised { call, arguments: None }];
                     out.say(Signal::Delivered(Delivery { id: None, raw: "{}".into(), meanings }));
                 }
                 format!("frame {text}")
             }
             Wire::Closed { code, reason, .. } => format!("closed {code} {reason}"),
             Wire::Fed { text, .. } => format!("fed {text}"),
+            Wire::Carried(carried) => format!("carried {carried:?}"),
             Wire::Key(key) => format!("key {key:?}"),
             Wire::Surroundings(surroundings) => format!("{surroundings:?}"),
         };

@@ -242,7 +242,7 @@ impl World {
                     _ => {}
                 }
             }
-            Topic::Message | Topic::Delta | Topic::Tools | Topic::Error => {}
+            Topic::Message | Topic::Delta | Topic::Tools | Topic::Error | Topic::Condition | Topic::Label => {}
         }
         trace!(self, "{who} tells {}: {json}", topic.as_str());
     }

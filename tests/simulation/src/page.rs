@@ -170,6 +170,7 @@ impl World {
             Effect::Wire(WireEffect::OpenSocket { socket, url }) => self.open_socket(who, socket, &url),
             Effect::Wire(WireEffect::SendText { socket, text }) => self.send_text(who, socket, text),
             Effect::Wire(WireEffect::CloseSocket { socket }) => self.close_socket(who, socket),
+            Effect::Wire(WireEffect::Carry(carry)) => panic!("nothing is shared: {carry:?}"),
             Effect::Wire(WireEffect::AskKey) => {
                 let key = Input::Wire(Wire::Key(Ok(text::KEY.to_owned())));
                 self.comes(self.now + 1, Coming::Input(who, key));

@@ -55,7 +55,7 @@ impl World {
     pub fn delete(&mut self, tab: usize) {
         let Some(who) = self.shown(tab) else { return };
         self.reached.note(Situation::Deleted);
-        self.ask(who, Asked::Delete, Command::Do(Deed::Delete));
+        self.ask(who, Asked::Delete, Command::Do(Deed::read("delete", "null".into()).unwrap()));
     }
 
     pub fn ask_idle(&mut self, tab: usize) {
