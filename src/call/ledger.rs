@@ -102,13 +102,25 @@ pub enum LedgerEffect {
         /// Its name.
         key: Key,
     },
-    /// Remember how far a conversation has been dealt with.
+    /// Remember how far a conversation has been dealt with; unless any place may be written over, answer with
+    /// [`LedgerInput::Placed`].
     Remember {
         /// Server and conversation.
         conversation: Rc<str>,
         /// The protocol's word for the place in its log.
         position: String,
+        /// What may be written over. A place that stays is taken for written now: somebody is here.
+        over: Over,
     },
+}
+
+/// Which place of another page may be written over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Over {
+    /// Any: what lies before the new one has been dealt with.
+    Any,
+    /// None, or this one, which nobody goes on from any more.
+    Only(Option<String>),
 }
 
 /// One thing that the ledger says.
@@ -129,6 +141,11 @@ pub enum LedgerInput {
         key: Key,
         /// `Settled` or `Abandoned`.
         claim: Claim,
+    },
+    /// A place was written, or the one that another page wrote stays.
+    Placed {
+        /// The one that stays.
+        theirs: Option<String>,
     },
     /// There is no lasting ledger (any more): what is known is kept in memory.
     Unavailable {
@@ -174,7 +191,7 @@ pub struct Owner(pub Rc<str>);
 #[derive(Debug, Default)]
 pub struct Ledger {
     entries: HashMap<Key, Entry>,
-    places: HashMap<Rc<str>, Place>,
+    places: HashMap<Rc<str>, (Owner, Place)>,
 }
 
 #[derive(Debug)]
@@ -225,9 +242,16 @@ impl Ledger {
         self.entries.remove(key);
     }
 
-    /// Remembers how far a conversation has been dealt with.
-    pub fn remember(&mut self, conversation: &Rc<str>, place: Place) {
-        self.places.insert(Rc::clone(conversation), place);
+    /// Remembers how far a conversation has been dealt with. The place of another page that stays, if one does.
+    pub fn remember(&mut self, conversation: &Rc<str>, place: Place, owner: &Owner, over: &Over) -> Option<String> {
+        if let Some((other, there)) = self.places.get_mut(conversation)
+            && !over.allows(owner.0 == other.0, &there.position)
+        {
+            there.at = place.at;
+            return Some(there.position.clone());
+        }
+        self.places.insert(Rc::clone(conversation), (owner.clone(), place));
+        None
     }
 
     /// What is known of a conversation.
@@ -241,7 +265,18 @@ impl Ledger {
             tool: entry.tool.clone(),
             claim: entry.claim(&lives),
         });
-        Memory { place: self.places.get(conversation).cloned(), open: open.collect() }
+        let place = self.places.get(conversation).map(|(_, place)| place.clone());
+        Memory { place, open: open.collect() }
+    }
+}
+
+impl Over {
+    /// Whether a place may be written over that is there, of the same page or of another.
+    pub fn allows(&self, own: bool, position: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Only(old) => own || old.as_deref() == Some(position),
+        }
     }
 }
 
@@ -315,10 +350,28 @@ mod tests {
         ledger.claim(&other, "t", &owner("1"), |_| true);
         ledger.record(&key("b"), outcome("null"), false, &owner("1"));
         let place = Place { position: "7".into(), at: Millis(1) };
-        ledger.remember(&key("a").conversation, place.clone());
+        ledger.remember(&key("a").conversation, place.clone(), &owner("1"), &Over::Any);
         let memory = ledger.recall(&key("a").conversation, |_| true);
         assert_eq!(memory.open.iter().map(|open| open.key.clone()).collect::<Vec<_>>(), [key("a")]);
         assert_eq!(memory.place, Some(place));
+    }
+
+    #[test]
+    fn the_place_of_another_page_stays_unless_it_may_be_written_over() {
+        let mut ledger = Ledger::default();
+        let mut write = |position: &str, at, name, over| {
+            let place = Place { position: position.into(), at: Millis(at) };
+            ledger.remember(&key("a").conversation, place, &owner(name), &over)
+        };
+        assert_eq!(write("3", 1, "1", Over::Only(None)), None);
+        assert_eq!(write("4", 2, "1", Over::Only(None)), None, "its own");
+        assert_eq!(write("9", 3, "2", Over::Only(None)), Some("4".into()));
+        assert_eq!(write("9", 4, "2", Over::Only(Some("3".into()))), Some("4".into()));
+        assert_eq!(write("9", 5, "2", Over::Only(Some("4".into()))), None);
+        assert_eq!(write("7", 6, "1", Over::Any), None);
+        assert_eq!(write("9", 7, "2", Over::Only(None)), Some("7".into()));
+        let place = ledger.recall(&key("a").conversation, |_| true).place;
+        assert_eq!(place, Some(Place { position: "7".into(), at: Millis(7) }), "and somebody is here");
     }
 
     #[test]

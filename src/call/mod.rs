@@ -12,7 +12,7 @@ mod step;
 pub use action::{AbortCause, Action, EngineError};
 pub use calls::Calls;
 pub use id::{CallId, CheckId, RunId};
-pub use ledger::{Claim, Key, Ledger, LedgerEffect, LedgerInput, Memory, Owner, Place, Remembered};
+pub use ledger::{Claim, Key, Ledger, LedgerEffect, LedgerInput, Memory, Over, Owner, Place, Remembered};
 pub use outcome::{Ending, FailureCode, Outcome, Settled};
 pub use state::State;
 pub use step::Step;

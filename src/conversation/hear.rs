@@ -21,7 +21,12 @@ impl Conversation {
                 }
                 self.end(&error, now);
             }
-            Signal::Connection(connection) => self.emit(Topic::Connection, &connection),
+            Signal::Connection(connection) => {
+                if matches!(connection, Connection::Lost { .. }) {
+                    self.not_joined();
+                }
+                self.emit(Topic::Connection, &connection);
+            }
             Signal::Delivered(delivery) => self.hear_delivery(delivery, now),
             Signal::Found(meanings) => {
                 for meaning in meanings {
@@ -57,15 +62,24 @@ impl Conversation {
     }
 
     fn hear_ready(&mut self) {
-        if let Phase::Opening(operation) = &self.phase {
-            let operation = *operation;
-            self.phase = Phase::Open;
-            self.tell_tools();
-            if let Some(operation) = operation {
-                let answer = self.opening_answer();
-                self.settle(operation, Ok(answer));
-            }
+        match self.phase {
+            Phase::Opening(_) => self.joined(),
+            _ => self.tell_ready(),
         }
+    }
+
+    pub(super) fn become_open(&mut self) {
+        let Phase::Opening(operation) = self.phase else { return };
+        self.phase = Phase::Open;
+        self.tell_tools();
+        if let Some(operation) = operation {
+            let answer = self.opening_answer();
+            self.settle(operation, Ok(answer));
+        }
+        self.tell_ready();
+    }
+
+    fn tell_ready(&mut self) {
         self.emit(Topic::Connection, &Connection::Ready { reason: "nothing is missing" });
     }
 

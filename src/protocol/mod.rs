@@ -48,4 +48,10 @@ pub trait Protocol {
 
     /// How far the log has been delivered, for a later [`Protocol::open`].
     fn position(&self) -> Option<String>;
+
+    /// Whether everything that follows this place in the log was delivered here, as far as the log has come. A protocol that
+    /// cannot tell says no.
+    fn covers(&self, _position: &str) -> bool {
+        false
+    }
 }

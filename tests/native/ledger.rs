@@ -6,7 +6,7 @@ use pagehand::net::Millis;
 use pagehand::protocol::openhands::Opening;
 use serde_json::{Value, json};
 
-use crate::stage::{ID, Stage, ack, action, full_state, tool};
+use crate::stage::{ID, Stage, ack, action, full_state, status, tool};
 
 const ANY: &str = r#"{"type":"object"}"#;
 
@@ -164,6 +164,79 @@ fn the_place_is_not_written_while_a_call_is_unclaimed() {
     page.ledger_answers();
     page.wait();
     assert_ne!(place(&page), before);
+}
+
+/// A page that has asked the ledger, and not yet the server.
+fn knocking(of: &Stage, name: &str) -> Stage {
+    let mut page = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).on_page(name, of);
+    page.command(Command::Open);
+    page
+}
+
+/// The server lets it in when its log ends with this event.
+fn let_in(page: &mut Stage, seq: i64) {
+    page.open("1.58.2", 200, "[]");
+    page.frame(&format!(r#"{{"type":"sync","through_seq":{seq}}}"#));
+    page.joined(&format!("[{}]", status(&format!("e{seq}"), "idle")));
+}
+
+fn hears(page: &mut Stage, seq: i64) {
+    page.now = Millis(page.now.0 + 2_000);
+    page.durable(seq, &status(&format!("e{seq}"), "idle"));
+}
+
+#[test]
+fn a_page_that_joined_later_leaves_the_place_of_a_slower_one() {
+    let browser = Stage::new(vec![]);
+    let (mut slow, mut fast) = (knocking(&browser, "slow"), knocking(&browser, "fast"));
+    let_in(&mut slow, 3);
+    let_in(&mut fast, 10);
+    hears(&mut fast, 11);
+    assert_eq!(fast.place(), Some("3/e3".into()), "the slow one has not been told e4 to e10");
+    slow.dies();
+    hears(&mut fast, 12);
+    let mut later = knocking(&fast, "later");
+    later.open("1.58.2", 200, "[]");
+    assert!(later.sockets[0].1.ends_with("?after_seq=3"), "{}", later.sockets[0].1);
+}
+
+#[test]
+fn a_page_writes_the_place_when_the_slower_one_has_come_to_where_it_joined() {
+    let browser = Stage::new(vec![]);
+    let (mut slow, mut fast) = (knocking(&browser, "slow"), knocking(&browser, "fast"));
+    let_in(&mut slow, 3);
+    let_in(&mut fast, 10);
+    hears(&mut slow, 9);
+    hears(&mut fast, 11);
+    assert_eq!(fast.place(), Some("9/e9".into()));
+    hears(&mut slow, 10);
+    hears(&mut fast, 12);
+    fast.wait();
+    assert_eq!(fast.place(), Some("12/e12".into()));
+}
+
+#[test]
+fn a_page_that_joined_is_ready_when_the_ledger_has_its_place() {
+    let mut page = knocking(&Stage::new(vec![]), "page");
+    page.places_are_slow = true;
+    let_in(&mut page, 3);
+    let ready = |page: &Stage| page.topic(Topic::Connection).iter().any(|told| told["state"] == "ready");
+    assert!(page.settled.is_empty() && !ready(&page));
+    page.lose_socket(1006);
+    page.ledger_answers();
+    assert!(page.settled.is_empty() && !ready(&page), "the connection is gone");
+    page.reconnect();
+    page.frame(r#"{"type":"sync","from_seq":3,"through_seq":3}"#);
+    assert!(page.settled[&1].is_ok() && ready(&page));
+}
+
+#[test]
+fn a_place_that_is_too_old_is_written_over() {
+    let browser = Stage::new(vec![]);
+    browser.remember(Millis(0), "1/e1");
+    let mut page = knocking(&browser, "page");
+    let_in(&mut page, 3);
+    assert_eq!(page.place(), Some("3/e3".into()));
 }
 
 #[test]

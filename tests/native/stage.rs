@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use pagehand::call::{
-    CallId, Claim, EngineError, Key, Ledger, LedgerEffect, LedgerInput, Owner, Place, RunId, Settled,
+    CallId, Claim, EngineError, Key, Ledger, LedgerEffect, LedgerInput, Over, Owner, Place, RunId, Settled,
 };
 use pagehand::conversation::{
     Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Settings as Resumption, Topic, Wire,
@@ -46,6 +46,8 @@ pub struct Stage {
     pub watched: Vec<Key>,
     /// The ledger is answered by [`Stage::ledger_answers`], not at once.
     pub ledger_is_slow: bool,
+    /// And so is what asks for a place to be written.
+    pub places_are_slow: bool,
     claims: VecDeque<LedgerEffect>,
     operations: u32,
     /// What handlers return: nothing means that they never settle.
@@ -277,7 +279,8 @@ impl Stage {
     /// Writes a place as an earlier page would have.
     pub fn remember(&self, at: Millis, position: &str) {
         let conversation = format!("http://server {ID}").into();
-        self.ledger.borrow_mut().remember(&conversation, Place { position: position.into(), at });
+        let place = Place { position: position.into(), at };
+        self.ledger.borrow_mut().remember(&conversation, place, &Owner("earlier".into()), &Over::Any);
     }
 
     /// The page is gone, without a word.
@@ -333,9 +336,12 @@ impl Stage {
                 ledger.discharge(&key);
                 return None;
             }
-            LedgerEffect::Remember { conversation, position } => {
-                ledger.remember(&conversation, Place { position, at: self.now });
-                return None;
+            LedgerEffect::Remember { conversation, position, over } => {
+                let theirs = ledger.remember(&conversation, Place { position, at: self.now }, &owner, &over);
+                match over {
+                    Over::Any => return None,
+                    Over::Only(_) => LedgerInput::Placed { theirs },
+                }
             }
         };
         Some(Input::Ledger(answer))
@@ -392,6 +398,9 @@ impl Stage {
             Effect::Wire(WireEffect::Carry(carry)) => panic!("nothing is shared: {carry:?}"),
             Effect::Wire(WireEffect::AskKey) => self.keys_asked += 1,
             Effect::Ledger(effect @ LedgerEffect::Claim { .. }) if self.ledger_is_slow => self.claims.push_back(effect),
+            Effect::Ledger(effect @ LedgerEffect::Remember { over: Over::Only(_), .. }) if self.places_are_slow => {
+                self.claims.push_back(effect);
+            }
             Effect::Ledger(effect) => return self.ledger_answer(effect),
             Effect::Run { run, tool, call, arguments } => {
                 let arguments = serde_json::from_str(&arguments).unwrap();

@@ -301,4 +301,9 @@ impl Protocol for OpenHands {
     fn position(&self) -> Option<String> {
         self.stream.as_ref().and_then(Stream::position).cloned()
     }
+
+    fn covers(&self, position: &str) -> bool {
+        let place = Position::read(position);
+        self.stream.as_ref().zip(place).is_some_and(|(stream, place)| stream.covers(&place))
+    }
 }

@@ -98,6 +98,18 @@ impl Reconciliation {
         self.joined
     }
 
+    /// Whether the log is ours from its start.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Whether one event of the log is another or comes after it, as far as we remember. What we no longer remember lies
+    /// before all that we do.
+    pub(super) fn is_since(&self, id: Option<&str>, other: Option<&str>) -> bool {
+        let place = |id: Option<&str>| self.recent.iter().rposition(|known| Some(known.as_str()) == id);
+        place(id).is_some_and(|at| at >= place(other).unwrap_or_default())
+    }
+
     /// Our place is not in this log: all of it is past.
     pub(super) fn forget_place(&mut self) {
         self.recent.clear();
@@ -245,10 +257,11 @@ fn caught_up(log: Vec<String>, waiting: Vec<Live>, rewound: bool) -> Step {
             {
                 continue;
             }
-            Some((id, Kind::StateUpdate(StateUpdate::Status(word))))
+            // The log ends before this, and the socket keeps its order.
+            Some((id, Kind::StateUpdate(StateUpdate::Status(_))))
                 if id.as_ref().is_none_or(|id| !known.contains(id)) =>
             {
-                status = Some(info::status(&word));
+                status = None;
             }
             _ => {}
         }
@@ -352,6 +365,16 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_after_what_is_known() {
+        let mut log = from("a");
+        log.delivered("b");
+        assert!(log.is_since(Some("b"), Some("a")) && log.is_since(Some("a"), Some("a")));
+        assert!(!log.is_since(Some("a"), Some("b")));
+        assert!(log.is_since(Some("b"), Some("forgotten")) && !log.is_since(Some("forgotten"), Some("a")));
+        assert!(!log.is_since(None, Some("a")));
+    }
+
+    #[test]
     fn our_place_is_the_last_event_of_the_past() {
         let mut log = from("b");
         log.subscribed(false);
@@ -385,6 +408,22 @@ mod tests {
             let (_, step) = log.page(&format!(r#"{{"items":[{told}]}}"#), true).unwrap();
             assert_eq!(ids(step).0, order);
         }
+    }
+
+    #[test]
+    fn a_state_that_the_socket_brings_after_what_is_newer_than_the_log_counts() {
+        let text = |text: &str| Live { seq: None, text: text.to_owned() };
+        let mut log = from("a");
+        log.subscribed(false);
+        log.event(text(
+            r#"{"id":"s","kind":"ConversationStateUpdateEvent","key":"execution_status","value":"paused"}"#,
+        ));
+        // A server that was killed has not written that.
+        log.event(text(
+            r#"{"id":"f","kind":"ConversationStateUpdateEvent","key":"full_state","value":{"execution_status":"error"}}"#,
+        ));
+        let (_, step) = log.page(&page(&["a"], None), false).unwrap();
+        assert_eq!(ids(step).0, "s f");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(super) struct Stream {
     reader: Reader,
     caught_up: bool,
     position: Option<String>,
+    /// The end of what was past when we joined.
+    joined: Option<Position>,
     /// Whether our place has changed since its text was made.
     moved: bool,
     /// The user's messages that were delivered since they were asked for: ids and texts.
@@ -57,6 +59,7 @@ impl Stream {
             reader,
             caught_up: false,
             position: position.map(|position| position.to_text()),
+            joined: None,
             moved: false,
             messages: Vec::new(),
         }
@@ -91,6 +94,15 @@ impl Stream {
     /// How far the log has been delivered.
     pub(super) fn position(&self) -> Option<&String> {
         self.position.as_ref()
+    }
+
+    /// Whether everything that follows a place was delivered here.
+    pub(super) fn covers(&self, place: &Position) -> bool {
+        let since = |joined: &Position| match (joined.seq, place.seq) {
+            (Some(joined), Some(seq)) => seq >= joined,
+            _ => self.log.is_since(place.last.as_deref(), joined.last.as_deref()),
+        };
+        self.log.is_whole() || self.joined.as_ref().is_some_and(since)
     }
 
     /// The id of the last event that was delivered.
@@ -155,6 +167,7 @@ impl Stream {
         if self.cursor.delivered().is_none() && !self.reads_log {
             self.cursor.skip();
         }
+        self.joined = Some(Position { seq: self.cursor.delivered(), last: self.log.last().map(str::to_owned) });
     }
 
     /// An event of the socket, which waits while the log is being read.

@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
-use crate::call::{Claim, Key, LedgerEffect, LedgerInput, Memory, Owner, Place, Remembered};
+use crate::call::{Claim, Key, LedgerEffect, LedgerInput, Memory, Over, Owner, Place, Remembered};
 use crate::conversation::Input;
 use crate::net::Millis;
 
@@ -165,10 +165,11 @@ impl Keeper {
                 page::discharge(&key);
                 self.attempt(async |store| store.discharge(&key).await).await;
             }
-            LedgerEffect::Remember { conversation, position } => {
-                let place = Place { position, at: clock::now() };
-                page::remember(&conversation, place.clone());
-                self.attempt(async |store| store.remember(&conversation, &place).await).await;
+            LedgerEffect::Remember { conversation, position, over } => {
+                let theirs = self.remember(&conversation, position, &over).await;
+                if over != Over::Any {
+                    self.say(LedgerInput::Placed { theirs });
+                }
             }
             // Watches are not queued.
             LedgerEffect::Watch { .. } => {}
@@ -191,6 +192,18 @@ impl Keeper {
         }
         self.stir_page();
         claim
+    }
+
+    /// What is stored is the truth, and the page has a copy of it.
+    async fn remember(&self, conversation: &Rc<str>, position: String, over: &Over) -> Option<String> {
+        let mut place = Place { position, at: clock::now() };
+        let stored = self.attempt(async |store| store.remember(conversation, &place, &self.owner, over).await).await;
+        let Some(theirs) = stored else { return page::remember(conversation, place, &self.owner, over) };
+        if let Some(theirs) = &theirs {
+            place.position.clone_from(theirs);
+        }
+        page::remember(conversation, place, &self.owner, &Over::Any);
+        theirs
     }
 
     async fn record(&self, key: &Key, outcome: String, owed: bool) {

@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 
 use serde_json::value::RawValue;
 
-use crate::call::{Claim, Key, Ledger, Memory, Owner, Place};
+use crate::call::{Claim, Key, Ledger, Memory, Over, Owner, Place};
 
 use super::Keeper;
 
@@ -66,8 +66,9 @@ pub(super) fn withdraw(key: &Key) {
     with(|page| page.ledger.withdraw(key));
 }
 
-pub(super) fn remember(conversation: &Rc<str>, place: Place) {
-    with(|page| page.ledger.remember(conversation, place));
+/// The place of another session that stays, if one does.
+pub(super) fn remember(conversation: &Rc<str>, place: Place, owner: &Owner, over: &Over) -> Option<String> {
+    with(|page| page.ledger.remember(conversation, place, owner, over)).flatten()
 }
 
 pub(super) fn recall(conversation: &Rc<str>) -> Memory {

@@ -4,12 +4,12 @@
 //!
 //! - `entries`, key `[conversation, subject]`: an [`Entry`]. The index `open`, on `[conversation, open]`, holds those
 //!   without an outcome or with one that is owed, for only they have the field `open`; the index `at` all of them, by age.
-//! - `places`, key `conversation`: how far a conversation was dealt with, with an index `at`.
+//! - `places`, key `conversation`: how far a conversation was dealt with and who wrote it, with an index `at`.
 
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
-use crate::call::{Key, Owner, Place};
+use crate::call::{Key, Over, Owner, Place};
 use crate::json::{self, Object};
 use crate::net::Millis;
 use crate::wasm::convert;
@@ -91,13 +91,21 @@ impl Entry {
 struct StoredPlace {
     conversation: String,
     position: String,
+    owner: String,
     at: u64,
 }
 
-fn read_place(stored: &JsValue) -> Option<Place> {
-    let text = convert::json_of(stored)?;
-    let fields = Object::read(&text)?;
-    Some(Place { position: fields.string("position")?, at: Millis(time(&fields, "at")?) })
+impl StoredPlace {
+    fn read(stored: &JsValue) -> Option<Self> {
+        let text = convert::json_of(stored)?;
+        let fields = Object::read(&text)?;
+        Some(Self {
+            conversation: fields.string("conversation")?,
+            position: fields.string("position")?,
+            owner: fields.text("owner"),
+            at: time(&fields, "at")?,
+        })
+    }
 }
 
 fn time(fields: &Object, name: &str) -> Option<u64> {
@@ -176,15 +184,35 @@ impl Store {
         let open = transaction.store(ENTRIES)?.index(OPEN)?.get_all(&convert::to_js(&(conversation, 1))?);
         let place = transaction.store(PLACES)?.get(&conversation.into());
         let open = Entry::read_all(&transaction.read(open).await?).unwrap_or_default();
-        Ok((read_place(&transaction.read(place).await?), open))
+        let place = StoredPlace::read(&transaction.read(place).await?);
+        Ok((place.map(|StoredPlace { position, at, .. }| Place { position, at: Millis(at) }), open))
     }
 
-    pub(in crate::wasm) async fn remember(&self, conversation: &str, place: &Place) -> Result<(), Failure> {
-        let (conversation, position) = (conversation.to_owned(), place.position.clone());
+    /// Writes how far a conversation was dealt with. The place of another page that stays, if one does.
+    pub(in crate::wasm) async fn remember(
+        &self,
+        conversation: &str,
+        place: &Place,
+        owner: &Owner,
+        over: &Over,
+    ) -> Result<Option<String>, Failure> {
         let transaction = self.database.begin(&self.hooks, &PLACES.into(), "readwrite", &JsValue::UNDEFINED)?;
-        let stored = StoredPlace { conversation, position, at: place.at.0 };
-        transaction.store(PLACES)?.put(&convert::to_js(&stored)?)?;
-        transaction.finish().await
+        let places = transaction.store(PLACES)?;
+        let there = StoredPlace::read(&transaction.read(places.get(&conversation.into())).await?);
+        let stays = there.filter(|there| !over.allows(there.owner == *owner.0, &there.position));
+        let theirs = stays.as_ref().map(|stays| stays.position.clone());
+        let stored = match stays {
+            Some(stays) => StoredPlace { at: place.at.0, ..stays },
+            None => StoredPlace {
+                conversation: conversation.to_owned(),
+                position: place.position.clone(),
+                owner: owner.0.to_string(),
+                at: place.at.0,
+            },
+        };
+        places.put(&convert::to_js(&stored)?)?;
+        transaction.finish().await?;
+        Ok(theirs)
     }
 
     /// A transaction that writes to one store and is on the disk when it ends: a claim that a power cut took back would

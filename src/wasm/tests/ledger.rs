@@ -6,7 +6,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::bench::{Bench, OtherPage, conversation, delete_database, word};
 use super::stage::{Stage, awaited, define, end, function, js, met, replace};
-use crate::call::{CallId, Key, LedgerEffect, Place};
+use crate::call::{CallId, Key, LedgerEffect, Over, Place};
 use crate::conversation::OperationId;
 use crate::net::Millis;
 use crate::wasm::clock;
@@ -161,7 +161,11 @@ async fn what_is_open_is_recalled_with_its_place() {
     {
         let earlier = Bench::new(&conversation);
         let position = "17".to_owned();
-        earlier.keeper.perform(LedgerEffect::Remember { conversation: conversation.clone(), position });
+        earlier.keeper.perform(LedgerEffect::Remember {
+            conversation: conversation.clone(),
+            position,
+            over: Over::Any,
+        });
         earlier.rests().await;
     }
     let memory = Bench::new(&conversation).recall().await;

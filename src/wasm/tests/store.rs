@@ -6,7 +6,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::bench::{Bench, conversation, delete_database, word};
 use super::stage::{awaited, hooks};
-use crate::call::{CallId, Key, Owner, Place};
+use crate::call::{CallId, Key, Over, Owner, Place};
 use crate::net::Millis;
 use crate::wasm::ledger::prune::Limits;
 use crate::wasm::ledger::store::{Entry, Store};
@@ -56,8 +56,9 @@ async fn what_is_too_old_is_forgotten_a_batch_at_a_time() {
     let entries = [("young", 999), ("old", 1_000), ("open-old", 1_001), ("older", 2_000), ("oldest", 9_000)];
     let store = database("prune age", &entries).await;
     let place = |age: u64| Place { position: "1".into(), at: Millis(NOW.0 - age) };
-    store.remember("young", &place(999)).await.unwrap();
-    store.remember("old", &place(1_001)).await.unwrap();
+    let owner = Owner("o".into());
+    assert_eq!(store.remember("young", &place(999), &owner, &Over::Any).await.unwrap(), None);
+    assert_eq!(store.remember("old", &place(1_001), &owner, &Over::Any).await.unwrap(), None);
     assert_eq!(left(&store, &entries).await, (vec!["young"], 3));
     assert!(store.recall("young").await.unwrap().0.is_some());
     assert!(store.recall("old").await.unwrap().0.is_none());
@@ -91,6 +92,23 @@ async fn the_first_outcome_stays_and_an_entry_is_made_where_there_is_none() {
     assert_eq!(outcome("a").await, Some(("o".into(), Some("1".into()))));
     assert_eq!(outcome("b").await, Some(("p".into(), Some("3".into()))));
     assert!(store.recall("c").await.unwrap().1.is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn the_place_of_another_page_stays_unless_it_may_be_written_over() {
+    let store = database("places", &[]).await;
+    let write = async |position: &str, at, owner: &str, over| {
+        let place = Place { position: position.into(), at: Millis(at) };
+        store.remember("c", &place, &Owner(owner.into()), &over).await.unwrap()
+    };
+    assert_eq!(write("3", 1, "one", Over::Only(None)).await, None);
+    assert_eq!(write("4", 2, "one", Over::Only(None)).await, None);
+    assert_eq!(write("9", 3, "two", Over::Only(Some("3".into()))).await, Some("4".into()));
+    let there = store.recall("c").await.unwrap().0;
+    assert_eq!(there, Some(Place { position: "4".into(), at: Millis(3) }));
+    assert_eq!(write("9", 4, "two", Over::Only(Some("4".into()))).await, None);
+    assert_eq!(write("7", 5, "one", Over::Any).await, None);
+    assert_eq!(write("9", 6, "two", Over::Only(None)).await, Some("7".into()));
 }
 
 /// Two connections at once, as two pages have them.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pagehand::call::{Claim, Key, Ledger, LedgerEffect, LedgerInput, Owner, Place};
+use pagehand::call::{Claim, Key, Ledger, LedgerEffect, LedgerInput, Over, Owner, Place};
 use pagehand::conversation::Input;
 use pagehand::net::Millis;
 use serde_json::value::RawValue;
@@ -106,10 +106,14 @@ impl World {
                 self.browser.ledger.discharge(&key);
                 None
             }
-            LedgerEffect::Remember { conversation, position } => {
+            LedgerEffect::Remember { conversation, position, over } => {
                 trace!(self, "{who} remembers {position}");
-                self.browser.ledger.remember(&conversation, Place { position, at: clock });
-                None
+                let theirs = self.browser.ledger.remember(&conversation, Place { position, at: clock }, me, &over);
+                if let Some(theirs) = &theirs {
+                    self.reached.note(Situation::PlaceStays);
+                    trace!(self, "{who}: the place of another page stays, {theirs}");
+                }
+                (over != Over::Any).then_some(LedgerInput::Placed { theirs })
             }
         }
     }
@@ -140,9 +144,9 @@ impl World {
                 self.page(who)?.local.discharge(&key);
                 None
             }
-            LedgerEffect::Remember { conversation, position } => {
-                self.page(who)?.local.remember(&conversation, Place { position, at: clock });
-                None
+            LedgerEffect::Remember { conversation, position, over } => {
+                let theirs = self.page(who)?.local.remember(&conversation, Place { position, at: clock }, me, &over);
+                (over != Over::Any).then_some(LedgerInput::Placed { theirs })
             }
         }
     }

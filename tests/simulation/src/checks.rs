@@ -21,6 +21,8 @@ pub struct Checks {
     /// between the two.
     pub storage_lost: bool,
     pub pages: BTreeMap<Who, Seen>,
+    /// When a page was told that it comes too late to go on. What happened before is history for all pages.
+    pub missed_at: Vec<u64>,
     /// Who ran which call, and on whose word.
     pub runs: BTreeMap<u32, Vec<(Who, Domain)>>,
     answers: BTreeMap<String, Answers>,
@@ -39,7 +41,7 @@ pub enum Domain {
 pub struct Seen {
     pub opened_at: u64,
     pub ready_at: Option<u64>,
-    pub ended: bool,
+    pub ended_at: Option<u64>,
     /// Whether it took up where another page left off, and was not told that it came too late.
     pub resumed: bool,
     pub missed: bool,
@@ -237,7 +239,10 @@ impl World {
             Topic::Notice => {
                 let notice: serde_json::Value = serde_json::from_str(json).unwrap();
                 match notice["code"].as_str().unwrap() {
-                    "missed" => self.checks.pages.entry(who).or_default().missed = true,
+                    "missed" => {
+                        self.checks.pages.entry(who).or_default().missed = true;
+                        self.checks.missed_at.push(self.now);
+                    }
                     "duplicate_event" => self.reached.note(Situation::DuplicateDropped),
                     _ => {}
                 }
@@ -388,7 +393,8 @@ impl World {
     }
 
     pub fn page_ends(&mut self, who: Who) {
-        self.checks.pages.entry(who).or_default().ended = true;
+        let now = self.now;
+        self.checks.pages.entry(who).or_default().ended_at = Some(now);
     }
 
     /// After a page has closed its conversation nothing of it is open.

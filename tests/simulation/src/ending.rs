@@ -144,11 +144,17 @@ impl World {
         }
     }
 
-    /// Since when a tab has been there without a gap that it was told of.
+    /// Since when a tab has been there without a gap that it was told of. Of several tabs that come back too late only the
+    /// first is told.
     fn present_since(&self, who: Who) -> Option<u64> {
         let mut since = None;
         for life in (1..=who.life).rev() {
             let seen = self.checks.pages.get(&Who { tab: who.tab, life })?;
+            let told =
+                |at: &u64| seen.ended_at.is_some_and(|ended| ended <= *at) && since.is_some_and(|since| *at < since);
+            if self.checks.missed_at.iter().any(told) {
+                break;
+            }
             since = seen.ready_at.or(since);
             if !seen.resumed || seen.missed {
                 break;

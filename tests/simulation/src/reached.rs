@@ -17,7 +17,7 @@ situations! {
     RequestLost, AnswerLost, Hidden500, TooMany, SocketCut, CutInReplay, Duplicate, HalfOpen, Offline, ConnectFailed,
     Reloaded, Died, LeftProperly, Hidden, ClockJumped, StorageLost, Opened, OpeningFailed, Away,
     Ran, Threw, NeverEnded, LateHandler, Unfit, MissingHandler, Elsewhere, Interrupted, Cancelled, TimedOut, Withdrawn,
-    StaleFrame, Unavailable, ResultsTold, Resumed, Idle, DuplicateDropped,
+    StaleFrame, Unavailable, ResultsTold, Resumed, PlaceStays, Idle, DuplicateDropped,
 }
 
 /// How often each was met.
