@@ -85,12 +85,16 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
   });
 
   scenario("a handler may give another tool its handler", async ({ server, lab }) => {
-    const [declarer, later] = [unique("declarer"), unique("later")];
+    const [declarer, later, hold] = [unique("declarer"), unique("later"), unique("hold")];
     const talk = await lab.start(server, {
       tools: [describe(declarer, { kind: "declares", declares: describe(later) }), { name: later, description: `Does ${later}.` }],
-      steps: [call(later), call(declarer), call(later), finish("ok")],
+      // The agent does not wait for handlers.
+      steps: [call(later), call(declarer), call(later, {}, { hold }), finish("ok")],
     });
-    assert.equal((await talk.turn()).status, "finished");
+    await talk.send("go");
+    await talk.until("call", { tool: declarer, state: "settled" });
+    await server.release(hold);
+    assert.equal((await talk.idle()).status, "finished");
     assert.deepEqual((await talk.outcomes(later)).map(({ kind }) => kind), ["missing_handler", "ok"]);
     assert.deepEqual((await talk.state()).tools.ready.toSorted(), [declarer, later].toSorted());
   });
