@@ -60,6 +60,18 @@ fn an_invalid_call_of_the_batch_is_not_asked_about() {
 }
 
 #[test]
+fn a_call_that_was_let_through_before_it_was_seen_is_not_asked_about() {
+    let mut stage = Stage::ready(vec![tool("t", ANY)]);
+    stage.durable(1, &ack("a"));
+    stage.durable(2, &action("b", "t", "{}"));
+    stage.answer("/events/a", 200, &action("a", "t", "{}"));
+    stage.durable(3, &status("s1", "waiting_for_confirmation"));
+    let told = stage.topic(Topic::Approval);
+    let names: Vec<_> = told[0]["calls"].as_array().unwrap().iter().map(|call| &call["callId"]).collect();
+    assert_eq!((&told[0]["id"], names), (&json!("b"), vec![&json!("b")]));
+}
+
+#[test]
 fn case_19_a_yes_leaves_once_and_the_call_runs_when_the_server_lets_it_through() {
     let mut stage = asking();
     let yes = stage.command(answer(true));

@@ -156,9 +156,9 @@ impl OpenHands {
         match result {
             Ok((_, body)) => {
                 if let Some(stream) = &mut self.stream {
-                    stream.event(&body, out);
+                    stream.fetched(&body, out);
                 } else if let Some(feed) = &mut self.feed {
-                    feed.take(&body, false, out);
+                    feed.fetched(&body, out);
                 }
                 out.done(command, Ok("null".to_owned()));
             }

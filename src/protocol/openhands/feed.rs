@@ -2,7 +2,7 @@
 
 use crate::protocol::{NoticeCode, Outlet, Signal, Status};
 
-use super::meaning::Reader;
+use super::meaning::{Reader, Reading};
 use super::session::Frame;
 
 /// A log that comes from outside. Which part of it is past the app says, or the first `sync` frame: what is replayed on the
@@ -48,16 +48,27 @@ impl Feed {
             self.joined = true;
             out.say(Signal::Found(self.reader.catch_up(std::iter::empty(), &Status::Running)));
         }
-        match self.reader.read(text) {
-            None => {
-                let message = "what was given is no event and no frame".to_owned();
-                out.say(Signal::Notice { code: NoticeCode::MalformedFrame, message });
-            }
-            Some(_) if past => {}
-            Some(reading) => {
-                out.say(Signal::Delivered(reading.delivery));
-                out.signals.extend(reading.asides);
-            }
+        let reading = self.reader.read(text);
+        if !past || reading.is_none() {
+            say(reading, out);
+        }
+    }
+
+    /// An action by itself, whose answer has come.
+    pub(super) fn fetched(&mut self, text: &str, out: &mut Outlet) {
+        say(self.reader.read_answered(text), out);
+    }
+}
+
+fn say(reading: Option<Reading>, out: &mut Outlet) {
+    match reading {
+        None => {
+            let message = "what was given is no event and no frame".to_owned();
+            out.say(Signal::Notice { code: NoticeCode::MalformedFrame, message });
+        }
+        Some(reading) => {
+            out.say(Signal::Delivered(reading.delivery));
+            out.signals.extend(reading.asides);
         }
     }
 }

@@ -42,6 +42,15 @@ impl Reader {
         Some(Reading { delivery: Delivery { id: event.id, raw: raw.to_owned(), meanings }, logged, asides })
     }
 
+    /// Reads an action that was fetched by itself, for its answer came before it: nobody is to be asked about it.
+    pub(super) fn read_answered(&mut self, raw: &str) -> Option<Reading> {
+        let reading = self.read(raw)?;
+        if let Some(id) = &reading.delivery.id {
+            self.answered(&CallId::new(id.as_str()));
+        }
+        Some(reading)
+    }
+
     fn meanings(&mut self, id: Option<&str>, kind: Kind) -> Vec<Meaning> {
         match kind {
             // Without a role there is no message in it.

@@ -146,9 +146,9 @@ impl Stream {
         Ok(next)
     }
 
-    /// An event by itself, whose place in the log does not matter.
-    pub(super) fn event(&mut self, raw: &str, out: &mut Outlet) {
-        match self.reader.read(raw) {
+    /// An action by itself, whose answer has come.
+    pub(super) fn fetched(&mut self, raw: &str, out: &mut Outlet) {
+        match self.reader.read_answered(raw) {
             Some(reading) => {
                 out.say(Signal::Delivered(reading.delivery));
                 out.signals.extend(reading.asides);

@@ -293,7 +293,9 @@ impl World {
     }
 
     fn carry(&mut self, conn: usize, frame: String) {
-        let at = self.now + self.network.delay();
+        let slow = self.plan.slow.filter(|(tab, _)| *tab == self.network.conns[conn].who.tab);
+        let more = slow.map_or(0, |(_, most)| self.network.chance.below(most));
+        let at = self.now + self.network.delay() + more;
         let last = &mut self.network.conns[conn].last;
         *last = (*last).max(at);
         let at = *last;

@@ -76,7 +76,7 @@ impl World {
         let session_key = if self.plan.key_asked { SessionKey::Asked } else { SessionKey::Fixed(key) };
         let settings = Settings { url: "http://server".into(), session_key };
         // One of them made it, and makes it again when it comes back; the others know its id.
-        let opening = if tab == 0 || !self.server.created {
+        let opening = if (tab == 0 && !self.plan.there) || !self.server.created {
             Opening::Create { id: text::ID.into(), request: r#"{"agent":{},"workspace":"/w"}"#.into() }
         } else {
             Opening::Attach { id: text::ID.into() }

@@ -73,6 +73,10 @@ pub struct Plan {
     pub key_asked: bool,
     pub script: Vec<Answer>,
     pub rates: Rates,
+    /// Whether the conversation was there before the pages.
+    pub there: bool,
+    /// A tab to which frames take up to so much longer.
+    pub slow: Option<(usize, u64)>,
     pub happenings: Vec<(u64, Happening)>,
     pub tabs: usize,
     /// When the network heals.
@@ -95,13 +99,22 @@ impl Plan {
         for _ in 0..chance.pick(&[0, 0, 1, 1, 2, 3, 5]) {
             happenings.push((chance.between(50, ends), fault(&mut chance, tabs)));
         }
-        happenings.sort_by_key(|(at, _)| *at);
         let session = chance.per_mille(600);
         let confirm = chance.per_mille(450);
         let script = script(&mut chance);
         let results = chance.per_mille(250);
         let key_asked = chance.per_mille(200);
-        Self { seed, session, confirm, results, key_asked, script, rates: rates(&mut chance), happenings, tabs, ends }
+        let rates = rates(&mut chance);
+        let there = chance.per_mille(250);
+        let slow = chance.per_mille(200).then(|| (chance.index(tabs), chance.pick(&[300, 1_000, 4_000])));
+        if let Some((tab, _)) = slow
+            && chance.per_mille(600)
+        {
+            let away = chance.pick(&[100, 2_000, 20_000]);
+            happenings.push((chance.between(300, ends), Happening::Reload { tab, away, word: chance.per_mille(400) }));
+        }
+        happenings.sort_by_key(|(at, _)| *at);
+        Self { seed, session, confirm, results, key_asked, script, rates, there, slow, happenings, tabs, ends }
     }
 }
 

@@ -148,6 +148,7 @@ impl World {
             trace: trace.then(Vec::new),
             plan,
         };
+        world.server.created = world.plan.there;
         world.reached.note(if world.plan.session { Situation::Session } else { Situation::Legacy });
         if world.plan.confirm {
             world.reached.note(Situation::Confirming);
