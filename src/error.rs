@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::report::Issue;
+
 /// What went wrong. [`Error::code`] is stable and public; the README's table lists every code. Serialised, it is the
 /// error's `details`: its fields, and `null` where it has none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -123,6 +125,11 @@ pub enum Error {
     ApprovalPending,
     /// What was to be approved has its answer, or never waited.
     ApprovalAnswered,
+    /// The arguments that came with an approval do not fit the schema.
+    InvalidEdit {
+        /// Where and why.
+        issues: Vec<Issue>,
+    },
     /// No such call, or it has ended.
     UnknownCall {
         /// The call's id as it was given.
@@ -200,6 +207,7 @@ impl Error {
             Self::Unconfirmed => "unconfirmed",
             Self::ApprovalPending => "approval_pending",
             Self::ApprovalAnswered => "approval_answered",
+            Self::InvalidEdit { .. } => "invalid_edit",
             Self::UnknownCall { .. } => "unknown_call",
             Self::Closed { .. } => "closed",
         }
@@ -231,6 +239,7 @@ impl Error {
             | Self::Unconfirmed
             | Self::ApprovalPending
             | Self::ApprovalAnswered
+            | Self::InvalidEdit { .. }
             | Self::UnknownCall { .. }
             | Self::Closed { .. } => false,
         }
@@ -294,6 +303,10 @@ impl fmt::Display for Error {
                 f.write_str("calls wait for approval, and the server would take this for a yes: answer them first")
             }
             Self::ApprovalAnswered => f.write_str("this approval has its answer already, or never waited for one"),
+            Self::InvalidEdit { issues } => {
+                f.write_str("the changed arguments do not fit the schema")?;
+                issues.first().map_or(Ok(()), |issue| write!(f, ": {}: {}", issue.path, issue.message))
+            }
             Self::UnknownCall { call } => write!(f, "no open call has the id {call:?}"),
             Self::Closed { reason } => write!(f, "the conversation is closed: {reason}"),
         }
@@ -335,6 +348,7 @@ mod tests {
             Error::Unconfirmed,
             Error::ApprovalPending,
             Error::ApprovalAnswered,
+            Error::InvalidEdit { issues: Vec::new() },
             Error::UnknownCall { call: text() },
             Error::Closed { reason: text() },
         ]

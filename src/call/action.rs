@@ -1,7 +1,9 @@
 //! What the calls want done.
 
+use serde_json::value::RawValue;
+
 use crate::net::Millis;
-use crate::tool::{SchemaId, ToolName};
+use crate::tool::{Against, ToolName};
 
 use super::{CallId, CheckId, RunId, Step};
 
@@ -15,7 +17,7 @@ pub enum Action {
         /// Names the validation.
         check: CheckId,
         /// Against which schema.
-        schema: SchemaId,
+        against: Against,
         /// JSON text.
         instance: String,
     },
@@ -36,6 +38,26 @@ pub enum Action {
         call: CallId,
         /// JSON text.
         outcome: String,
+    },
+    /// Let the app look at a call; answer with [`Calls::reviewed`](super::Calls::reviewed).
+    Review {
+        /// Names the run that may follow.
+        run: RunId,
+        /// Whose handler.
+        tool: ToolName,
+        /// Of which call.
+        call: CallId,
+        /// JSON text of an object.
+        arguments: String,
+    },
+    /// Ask a person; answer with [`Calls::confirmed`](super::Calls::confirmed).
+    Ask {
+        /// About which call.
+        call: CallId,
+        /// Of which tool.
+        tool: String,
+        /// JSON text of an object.
+        arguments: Box<RawValue>,
     },
     /// Run the handler; answer with [`Calls::handler_settled`](super::Calls::handler_settled).
     Run {

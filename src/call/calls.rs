@@ -5,12 +5,14 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
+use crate::json;
 use crate::list::List;
 use crate::net::Millis;
-use crate::tool::{Registry, Report, SchemaId, ToolName};
+use crate::tool::{Against, Registry, Report, SchemaId, Schemas};
 
 use super::{
     AbortCause, Action, CallId, CheckId, Claim, Ending, EngineError, FailureCode, Outcome, RunId, Settled, State, Step,
+    Verdict,
 };
 
 /// The calls. Each method is one thing that happened; what must be done about it is added to `out`.
@@ -19,46 +21,61 @@ use super::{
 /// order the happenings come.
 #[derive(Debug, Default)]
 pub struct Calls {
-    open: List<CallId, Call>,
+    /// Whether the agent waits for each outcome, so that no other page may be at work when one is told.
+    pub(super) answering: bool,
+    pub(super) open: List<CallId, Call>,
     /// What remains of an ended call is its name, so that it is never taken for a new one.
     ended: HashSet<Rc<str>>,
     /// Calls that are to start, in the order they were let through: effects of one call may be the ground of the next.
     line: VecDeque<CallId>,
-    checks: List<CheckId, CallId>,
-    runs: List<RunId, CallId>,
+    pub(super) checks: List<CheckId, CallId>,
+    pub(super) runs: List<RunId, CallId>,
     next: u32,
 }
 
 #[derive(Debug)]
-struct Call {
-    state: State,
-    tool: String,
-    arguments: Option<Box<RawValue>>,
-    limits: Limits,
+pub(super) struct Call {
+    pub(super) state: State,
+    pub(super) tool: String,
+    pub(super) arguments: Option<Box<RawValue>>,
+    schemas: Schemas,
+    pub(super) limits: Limits,
     /// Whether nothing but its place in the line keeps it from starting.
     ready: bool,
     /// Whether a turn has ended since it was announced.
     stale: bool,
-    run: Option<RunId>,
-    deadline: Option<Millis>,
+    pub(super) run: Option<RunId>,
+    pub(super) deadline: Option<Millis>,
     /// What the handler returned, while it is being checked.
     result: Option<Box<RawValue>>,
+    /// How it ends without a run, once it is ours.
+    verdict: Option<(&'static str, Outcome)>,
+    /// What follows when the arguments that a guard gave are checked.
+    pub(super) reviewed: Option<Verdict>,
 }
 
 /// What the tool's declaration said when the call was let through.
-#[derive(Debug, Clone, Copy, Default)]
-struct Limits {
-    output: Option<SchemaId>,
-    timeout: Millis,
+#[derive(Debug, Clone, Default)]
+pub(super) struct Limits {
+    pub(super) input: Option<Against>,
+    output: Option<Against>,
+    pub(super) timeout: Millis,
+    reviewed: bool,
 }
 
 impl Calls {
+    /// The calls of a server that waits for answers, or does not.
+    pub fn new(answering: bool) -> Self {
+        Self { answering, ..Self::default() }
+    }
+
     /// The agent wants a call.
     pub fn announced(
         &mut self,
         id: &CallId,
         tool: &str,
         arguments: Box<RawValue>,
+        schemas: Schemas,
         registry: &Registry,
         out: &mut Vec<Action>,
     ) {
@@ -67,7 +84,8 @@ impl Calls {
         }
         match self.open.get_mut(id) {
             None => {
-                self.open.add(id.clone(), Call::new(State::Announced, tool, Some(arguments.clone())));
+                let call = Call { schemas, ..Call::new(State::Announced, tool, Some(arguments.clone())) };
+                self.open.add(id.clone(), call);
                 tell(id, tool, State::Announced, "the agent asks for it", Some(arguments), None, out);
             }
             Some(call) if call.state == State::Authorised && call.arguments.is_none() => {
@@ -80,16 +98,31 @@ impl Calls {
         }
     }
 
-    /// A person is asked about every call that is not let through.
-    pub fn waiting_all(&mut self, out: &mut Vec<Action>) {
-        for (id, call) in self.open.iter_mut().filter(|(_, call)| call.state == State::Announced) {
+    /// A person is asked about a call that is not let through.
+    pub fn waiting(&mut self, id: &CallId, out: &mut Vec<Action>) {
+        if let Some(call) = self.open.get_mut(id).filter(|call| call.state == State::Announced) {
             call.state = State::Waiting;
             tell(id, &call.tool, State::Waiting, "waits for approval", None, None, out);
         }
     }
 
-    /// The call may run.
-    pub fn authorised(&mut self, id: &CallId, reason: &'static str, registry: &Registry, out: &mut Vec<Action>) {
+    /// A person is asked about every call that is not let through.
+    pub fn waiting_all(&mut self, out: &mut Vec<Action>) {
+        let ids: Vec<_> = self.open.iter().map(|(id, _)| id.clone()).collect();
+        for id in ids {
+            self.waiting(&id, out);
+        }
+    }
+
+    /// The call may run, perhaps with other arguments than the agent wanted.
+    pub fn authorised(
+        &mut self,
+        id: &CallId,
+        reason: &'static str,
+        arguments: Option<Box<RawValue>>,
+        registry: &Registry,
+        out: &mut Vec<Action>,
+    ) {
         if self.ended.contains(id.as_str()) {
             return late(id, "an acknowledgement after the call had ended", out);
         }
@@ -101,7 +134,7 @@ impl Calls {
             Some(call) if matches!(call.state, State::Announced | State::Waiting) => {
                 let stale = call.stale;
                 call.state = State::Authorised;
-                tell(id, &call.tool, State::Authorised, reason, None, None, out);
+                call.tell_changed(id, reason, arguments, out);
                 if stale {
                     let message = "the turn that asked for it was over before it was let through".to_owned();
                     return self.settle(id, "too late to be of use", Outcome::Cancelled { message }, out);
@@ -116,6 +149,14 @@ impl Calls {
     pub fn turn_over(&mut self) {
         for (_, call) in self.open.iter_mut().filter(|(_, call)| !call.state.is_under_way()) {
             call.stale = true;
+        }
+    }
+
+    /// The turn is over, and with it every call of it: nobody waits for an answer any more.
+    pub fn all_over(&mut self, reason: &str, out: &mut Vec<Action>) {
+        let open: Vec<_> = self.open.iter().map(|(id, call)| (id.clone(), call.tool.clone())).collect();
+        for (id, tool) in open {
+            self.server_ended(&id, &tool, reason.to_owned(), out);
         }
     }
 
@@ -136,22 +177,32 @@ impl Calls {
     /// A person or a hook said no.
     pub fn rejected(&mut self, id: &CallId, tool: &str, message: String, out: &mut Vec<Action>) {
         if self.end_unauthorised(id, out) {
-            tell(id, tool, State::Settled, "rejected", None, Some(Ending::Here(Outcome::Rejected { message })), out);
+            tell(id, tool, State::Settled, "rejected", None, Some(Ending::Server(Outcome::Rejected { message })), out);
         }
     }
 
     /// The server has ended the call itself, whatever its state.
     pub fn server_ended(&mut self, id: &CallId, tool: &str, reason: String, out: &mut Vec<Action>) {
-        if self.open.get(id).is_none() {
-            if !self.ended.contains(id.as_str()) {
-                self.ended.insert(id.name());
-                tell(id, tool, State::Withdrawn, reason, None, None, out);
-            }
+        let under_way = self.open.get(id).is_some_and(|call| call.state.is_under_way());
+        if under_way {
+            let outcome = Outcome::Cancelled { message: reason.clone() };
+            record(id, &outcome, out);
+            self.drop_call(id, &reason, Ending::Server(outcome), out);
+        } else if self.end_unauthorised(id, out) {
+            tell(id, tool, State::Withdrawn, reason, None, None, out);
+        }
+    }
+
+    /// Nobody knows how far a call came: it is not run, and the agent is told.
+    pub fn orphaned(&mut self, id: &CallId, tool: &str, out: &mut Vec<Action>) {
+        if self.ended.contains(id.as_str()) || self.open.get(id).is_some_and(|call| call.state.is_under_way()) {
             return;
         }
-        let outcome = Outcome::Cancelled { message: reason.clone() };
-        record(id, &outcome, out);
-        self.drop_call(id, &reason, outcome, out);
+        if self.open.get(id).is_none() {
+            self.open.add(id.clone(), Call::new(State::Announced, tool, None));
+        }
+        let message = "its go signal was missed: it may or may not have done its work".to_owned();
+        self.finish(id, "nothing is known of it", Outcome::Interrupted { message }, out);
     }
 
     /// Ends a call that was not let through, seen before or not. Whether that was so.
@@ -167,7 +218,7 @@ impl Calls {
     }
 
     /// A validation ended.
-    pub fn checked(&mut self, check: CheckId, result: Result<Report, EngineError>, out: &mut Vec<Action>) {
+    pub fn checked(&mut self, check: CheckId, result: Result<Report, EngineError>, now: Millis, out: &mut Vec<Action>) {
         let Some(id) = self.checks.take(&check) else { return };
         let Some(call) = self.open.get_mut(&id) else { return };
         let returned = call.result.take();
@@ -176,13 +227,14 @@ impl Calls {
             (Err(EngineError::Unavailable(message)), _) => {
                 self.fail(&id, FailureCode::SchemaEngineUnavailable, message, out);
             }
+            (Ok(report), None) if report.valid && call.state == State::Guarding => self.review_passed(&id, now, out),
             (Ok(report), None) if report.valid => {
                 call.ready = true;
                 self.advance(out);
             }
             (Ok(report), None) => {
                 let outcome = Outcome::InvalidArguments { issues: report.issues };
-                self.settle(&id, "the arguments do not fit the schema", outcome, out);
+                self.finish(&id, "the arguments do not fit the schema", outcome, out);
             }
             (Ok(report), Some(result)) if report.valid => {
                 self.settle(&id, "the handler returned", Outcome::Ok { result }, out);
@@ -200,13 +252,13 @@ impl Calls {
         let Some(call) = self.open.get_mut(id).filter(|call| call.state == State::Claiming) else { return };
         match claim {
             Claim::Won => {
-                call.state = State::Running;
+                if let Some((reason, outcome)) = call.verdict.take() {
+                    return self.settle(id, reason, outcome, out);
+                }
                 call.run = Some(run);
-                call.deadline = Some(now + call.limits.timeout);
-                let arguments = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
-                tell(id, &call.tool, State::Running, "the handler starts", None, None, out);
-                out.push(Action::Run { run, tool: ToolName::received(&call.tool), call: id.clone(), arguments });
+                let reviewed = call.limits.reviewed;
                 self.runs.add(run, id.clone());
+                if reviewed { self.review(id, now, out) } else { self.start(id, now, out) }
             }
             Claim::Held => {
                 call.state = State::Elsewhere;
@@ -242,7 +294,7 @@ impl Calls {
                 self.end(id, "it ended in another page", Ending::Elsewhere(outcome), out);
             }
             // Somebody cancelled it from another page.
-            (Claim::Settled(outcome), State::Running) => {
+            (Claim::Settled(outcome), State::Guarding | State::Confirming | State::Running) => {
                 if let Some(run) = call.run {
                     out.push(Action::Abort { run, cause: AbortCause::Cancelled("ended from another page".into()) });
                 }
@@ -271,19 +323,20 @@ impl Calls {
                 let outcome = Outcome::Failed { code: FailureCode::HandlerThrew, name, message };
                 self.settle(&id, "the handler threw", outcome, out);
             }
+            Settled::Withheld { message } => self.fail(&id, FailureCode::ResultWithheld, message, out),
             Settled::NotSerializable { message } => {
                 self.fail(&id, FailureCode::ResultNotSerializable, message, out);
             }
-            Settled::Returned(text) => match (RawValue::from_string(text), call.limits.output) {
+            Settled::Returned(text) => match (RawValue::from_string(text), call.limits.output.clone()) {
                 (Err(_), _) => {
                     self.fail(&id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
                 }
                 (Ok(result), None) => self.settle(&id, "the handler returned", Outcome::Ok { result }, out),
-                (Ok(result), Some(schema)) => {
+                (Ok(result), Some(against)) => {
                     let instance = result.get().to_owned();
                     call.result = Some(result);
                     self.checks.add(check, id);
-                    out.push(Action::Check { check, schema, instance });
+                    out.push(Action::Check { check, against, instance });
                 }
             },
         }
@@ -291,13 +344,24 @@ impl Calls {
 
     /// The app no longer wants a call, wherever it runs. `false` when there is no such open call.
     pub fn cancel(&mut self, id: &CallId, message: &str, out: &mut Vec<Action>) -> bool {
-        if self.open.get(id).is_none() {
-            return false;
-        }
+        let Some(call) = self.open.get(id) else { return false };
         let outcome = Outcome::Cancelled { message: message.to_owned() };
+        if self.answering && matches!(call.state, State::Authorised | State::Validating | State::Claiming) {
+            self.finish(id, "cancelled", outcome, out);
+            return true;
+        }
         record(id, &outcome, out);
-        self.drop_call(id, message, outcome, out);
+        self.drop_call(id, message, Ending::Here(outcome), out);
         true
+    }
+
+    /// The same for every call that is let through.
+    pub fn cancel_all(&mut self, message: &str, out: &mut Vec<Action>) {
+        let open: Vec<_> =
+            self.open.iter().filter(|(_, call)| call.state.is_under_way()).map(|(id, _)| id.clone()).collect();
+        for id in open {
+            self.cancel(&id, message, out);
+        }
     }
 
     /// The page no longer takes part: its own calls are cancelled, and what another page runs is left to that.
@@ -311,22 +375,22 @@ impl Calls {
                     let tool = call.map(|call| call.tool).unwrap_or_default();
                     tell(&id, &tool, State::Withdrawn, "it is left to the page that runs it", None, None, out);
                 }
-                State::Running => {
+                State::Guarding | State::Confirming | State::Running => {
                     record(&id, &outcome, out);
-                    self.drop_call(&id, message, outcome, out);
+                    self.drop_call(&id, message, Ending::Here(outcome), out);
                 }
                 // Another page may still run it.
-                _ => self.drop_call(&id, message, outcome, out),
+                _ => self.drop_call(&id, message, Ending::Server(outcome), out),
             }
         }
     }
 
-    fn drop_call(&mut self, id: &CallId, message: &str, outcome: Outcome, out: &mut Vec<Action>) {
+    fn drop_call(&mut self, id: &CallId, message: &str, ending: Ending, out: &mut Vec<Action>) {
         let run = self.open.get(id).and_then(|call| call.run);
         if let Some(run) = run.filter(|run| self.runs.get(run).is_some()) {
             out.push(Action::Abort { run, cause: AbortCause::Cancelled(message.to_owned()) });
         }
-        self.end(id, "cancelled", Ending::Here(outcome), out);
+        self.end(id, "cancelled", ending, out);
     }
 
     /// Time went on.
@@ -366,11 +430,19 @@ impl Calls {
         let Some(call) = self.open.get_mut(id) else { return };
         let Some(entry) = registry.get(&call.tool).filter(|entry| entry.tool.has_handler) else {
             let outcome = Outcome::MissingHandler { tool: call.tool.clone(), registered: registry.handled() };
-            return self.settle(id, "no handler has this name", outcome, out);
+            return self.finish(id, "no handler has this name", outcome, out);
         };
-        call.limits = Limits { output: entry.output, timeout: entry.tool.timeout };
+        let against = |declared: Option<SchemaId>, received: &Option<Box<RawValue>>| {
+            declared.map(Against::Declared).or_else(|| received.clone().map(Against::Received))
+        };
+        call.limits = Limits {
+            input: against(entry.input, &call.schemas.input),
+            output: against(entry.output, &call.schemas.output),
+            timeout: entry.tool.timeout,
+            reviewed: entry.tool.reviewed,
+        };
         self.line.push_back(id.clone());
-        let Some(schema) = entry.input else {
+        let Some(against) = call.limits.input.clone() else {
             call.ready = true;
             return self.advance(out);
         };
@@ -378,7 +450,7 @@ impl Calls {
         let instance = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
         tell(id, &call.tool, State::Validating, "the arguments are checked", None, None, out);
         self.checks.add(check, id.clone());
-        out.push(Action::Check { check, schema, instance });
+        out.push(Action::Check { check, against, instance });
     }
 
     /// Claims what has come to the front of the line and is ready.
@@ -400,14 +472,34 @@ impl Calls {
             FailureCode::InvalidSchema => "the tool's schema is wrong",
             FailureCode::SchemaEngineUnavailable => "the schema engine could not be loaded",
             FailureCode::CallUnavailable => "the server could not show the call",
+            FailureCode::ResultWithheld => "a guard kept the result back",
         };
-        self.settle(id, reason, Outcome::Failed { code, name: String::new(), message }, out);
+        self.finish(id, reason, Outcome::Failed { code, name: String::new(), message }, out);
     }
 
-    fn settle(&mut self, id: &CallId, reason: &str, outcome: Outcome, out: &mut Vec<Action>) {
+    /// Ends a call that need not be ours. Where the agent waits for answers it must be: another page could be at work.
+    fn finish(&mut self, id: &CallId, reason: &'static str, outcome: Outcome, out: &mut Vec<Action>) {
+        let Some(call) = self.open.get_mut(id) else { return };
+        let claimed = call.state > State::Claiming;
+        if claimed || !self.answering {
+            return self.settle(id, reason, outcome, out);
+        }
+        let asked = call.state == State::Claiming;
+        call.verdict = Some((reason, outcome));
+        call.state = State::Claiming;
+        if !asked {
+            tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
+            out.push(Action::Claim { call: id.clone(), tool: call.tool.clone(), lease: call.limits.timeout });
+        }
+        if let Some(place) = self.line.iter().position(|waits| waits == id) {
+            self.line.remove(place);
+            self.advance(out);
+        }
+    }
+
+    pub(super) fn settle(&mut self, id: &CallId, reason: &str, outcome: Outcome, out: &mut Vec<Action>) {
         // What is in the ledger gets its outcome there. What never came so far may still run in a page that can run it.
-        let claimed = |call: &Call| matches!(call.state, State::Claiming | State::Elsewhere | State::Running);
-        if self.open.get(id).is_some_and(claimed) {
+        if self.open.get(id).is_some_and(|call| call.state >= State::Claiming) {
             record(id, &outcome, out);
         }
         self.end(id, reason, Ending::Here(outcome), out);
@@ -415,12 +507,21 @@ impl Calls {
 
     fn end(&mut self, id: &CallId, reason: &str, ending: Ending, out: &mut Vec<Action>) {
         let Some(call) = self.open.take(id) else { return };
+        // No handler will answer for it.
+        if let Some(run) = call.run.filter(|_| call.state != State::Running) {
+            self.runs.take(&run);
+        }
         self.ended.insert(id.name());
         tell(id, &call.tool, State::Settled, reason, None, Some(ending), out);
         if let Some(place) = self.line.iter().position(|waits| waits == id) {
             self.line.remove(place);
             self.advance(out);
         }
+    }
+
+    /// Names a validation.
+    pub fn next_check(&mut self) -> CheckId {
+        CheckId(self.number())
     }
 
     fn number(&mut self) -> u32 {
@@ -441,11 +542,35 @@ impl Call {
             run: None,
             deadline: None,
             result: None,
+            schemas: Schemas::default(),
+            verdict: None,
+            reviewed: None,
         }
+    }
+
+    /// Tells a step, with other arguments from now on if there are any.
+    pub(super) fn tell_changed(
+        &mut self,
+        id: &CallId,
+        reason: &str,
+        arguments: Option<Box<RawValue>>,
+        out: &mut Vec<Action>,
+    ) {
+        let (call_id, tool, state) = (id.clone(), self.tool.clone(), self.state);
+        let mut step =
+            Step { call_id, tool, state, reason: reason.to_owned(), arguments: None, edits: Vec::new(), outcome: None };
+        if let Some(arguments) = arguments {
+            step.edits = json::edits(self.arguments.as_deref(), &arguments);
+            if !step.edits.is_empty() {
+                step.arguments = Some(arguments.clone());
+            }
+            self.arguments = Some(arguments);
+        }
+        out.push(Action::Tell(step));
     }
 }
 
-fn tell(
+pub(super) fn tell(
     id: &CallId,
     tool: &str,
     state: State,
@@ -455,7 +580,7 @@ fn tell(
     out: &mut Vec<Action>,
 ) {
     let (call_id, tool, reason) = (id.clone(), tool.to_owned(), reason.into());
-    out.push(Action::Tell(Step { call_id, tool, state, reason, arguments, outcome }));
+    out.push(Action::Tell(Step { call_id, tool, state, reason, arguments, edits: Vec::new(), outcome }));
 }
 
 fn record(id: &CallId, outcome: &Outcome, out: &mut Vec<Action>) {

@@ -6,6 +6,7 @@ mod calls;
 mod id;
 mod ledger;
 mod outcome;
+mod review;
 mod state;
 mod step;
 
@@ -14,5 +15,6 @@ pub use calls::Calls;
 pub use id::{CallId, CheckId, RunId};
 pub use ledger::{Claim, Key, Ledger, LedgerEffect, LedgerInput, Memory, Over, Owner, Place, Remembered};
 pub use outcome::{Ending, FailureCode, Outcome, Settled};
+pub use review::Verdict;
 pub use state::State;
 pub use step::Step;

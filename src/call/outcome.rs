@@ -50,7 +50,7 @@ pub enum Outcome {
         /// The app's words.
         message: String,
     },
-    /// A person or a hook said no.
+    /// A person, a hook or a guard said no.
     Rejected {
         /// Their words.
         message: String,
@@ -68,6 +68,8 @@ pub enum Outcome {
 pub enum Ending {
     /// It ended here.
     Here(Outcome),
+    /// The server ended it, and the agent knows.
+    Server(Outcome),
     /// It ended elsewhere: the JSON text of an [`Outcome`].
     Elsewhere(Box<RawValue>),
 }
@@ -86,6 +88,8 @@ pub enum FailureCode {
     SchemaEngineUnavailable,
     /// The server let a call through that it could not show.
     CallUnavailable,
+    /// A guard kept the result back: the handler has done its work.
+    ResultWithheld,
 }
 
 /// How a handler ended.
@@ -98,6 +102,11 @@ pub enum Settled {
         /// The error's name, or empty.
         name: String,
         /// The error's message, or the thrown value as text.
+        message: String,
+    },
+    /// It returned, and a guard keeps the result back.
+    Withheld {
+        /// Why.
         message: String,
     },
     /// It returned what JSON cannot carry.

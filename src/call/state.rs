@@ -18,6 +18,10 @@ pub enum State {
     Claiming,
     /// Another page has it.
     Elsewhere,
+    /// The app's guards look at it.
+    Guarding,
+    /// A person is asked by this page, which has it.
+    Confirming,
     /// The handler runs, or its result is being checked.
     Running,
     /// It has its outcome.
@@ -29,6 +33,15 @@ pub enum State {
 impl State {
     /// Whether the call is on its way to an outcome: let through, and not ended.
     pub fn is_under_way(self) -> bool {
-        matches!(self, Self::Authorised | Self::Validating | Self::Claiming | Self::Elsewhere | Self::Running)
+        matches!(
+            self,
+            Self::Authorised
+                | Self::Validating
+                | Self::Claiming
+                | Self::Elsewhere
+                | Self::Guarding
+                | Self::Confirming
+                | Self::Running
+        )
     }
 }

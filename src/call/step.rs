@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::json::Edit;
+
 use super::{CallId, Ending, State};
 
 /// What happened to a call. The JSON is `CallEvent` of `types.d.ts`.
@@ -20,6 +22,9 @@ pub struct Step {
     /// The arguments, in the step that first knows them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Box<RawValue>>,
+    /// How the arguments differ from what the agent wanted, in the step that first knows it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Edit>,
     /// The outcome, in the last step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Ending>,

@@ -29,6 +29,17 @@ pub enum Effect {
     },
     /// Something is to be done with the ledger.
     Ledger(LedgerEffect),
+    /// Let the app look at a call before its handler starts; answer with `Reviewed`.
+    Review {
+        /// Names the run that may follow.
+        run: RunId,
+        /// Whose handler.
+        tool: ToolName,
+        /// Of which call.
+        call: CallId,
+        /// JSON text of an object.
+        arguments: String,
+    },
     /// Run a tool's handler; answer with `HandlerSettled`.
     Run {
         /// Names the run.

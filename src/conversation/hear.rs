@@ -1,6 +1,5 @@
 //! What the protocol's signals do to the conversation.
 
-use crate::call::Claim;
 use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::{Connection, Delivery, Meaning, NoticeCode, Opened, Signal, Status};
@@ -97,18 +96,18 @@ impl Conversation {
 
     fn understand(&mut self, meaning: Meaning, event: Option<&str>, now: Millis) {
         match meaning {
-            Meaning::Announced { call, tool, arguments, .. } => {
+            Meaning::Announced { call, tool, arguments, schemas } => {
                 let early = self.gate.is_none()
                     && self.registry.get(&tool).is_some_and(|entry| entry.tool.run_on == RunOn::Announcement);
                 self.calls_do(now, |calls, registry, out| {
-                    calls.announced(&call, &tool, arguments, registry, out);
+                    calls.announced(&call, &tool, arguments, schemas, registry, out);
                     if early {
-                        calls.authorised(&call, "the tool runs on the announcement", registry, out);
+                        calls.authorised(&call, "the tool runs on the announcement", None, registry, out);
                     }
                 });
             }
-            Meaning::Authorised { call, .. } => self.calls_do(now, |calls, registry, out| {
-                calls.authorised(&call, "the server let it through", registry, out);
+            Meaning::Authorised { call, arguments } => self.calls_do(now, |calls, registry, out| {
+                calls.authorised(&call, "the server let it through", arguments, registry, out);
             }),
             Meaning::Rejected { call, tool, reason } => {
                 self.calls_do(now, |calls, _, out| calls.rejected(&call, &tool, reason, out));
@@ -120,7 +119,7 @@ impl Conversation {
                 self.calls_do(now, |calls, _, out| calls.server_ended(&call, &tool, reason, out));
             }
             Meaning::Orphaned { call, tool } => {
-                self.calls_do(now, |calls, _, out| calls.recalled(&call, &tool, Claim::Abandoned, out));
+                self.calls_do(now, |calls, _, out| calls.orphaned(&call, &tool, out));
             }
             Meaning::Status(status) => {
                 self.turn.status(&status, now);
@@ -129,10 +128,12 @@ impl Conversation {
                 }
                 self.change_status(status);
             }
-            Meaning::Approvals(questions) => questions.iter().for_each(|calls| self.ask_approval(calls)),
+            Meaning::Approvals(questions) => self.ask_approvals(questions, now),
             Meaning::TurnOver(status) => {
                 self.turn.over();
-                if status != Status::WaitingForConfirmation {
+                if self.protocol.answers() {
+                    self.calls_do(now, |calls, _, out| calls.all_over("the turn is over", out));
+                } else if status != Status::WaitingForConfirmation {
                     self.calls_do(now, |calls, _, _| calls.turn_over());
                 }
                 self.change_status(status);
@@ -153,7 +154,7 @@ impl Conversation {
             self.failure = None;
         }
         if status != Status::WaitingForConfirmation {
-            self.close_approval("the server waits no longer", &Error::ApprovalAnswered);
+            self.close_server_approvals();
         }
         if self.status != status {
             self.emit(Topic::Status, &status);

@@ -1,6 +1,8 @@
 //! Everything that can happen to a conversation.
 
-use crate::call::{CallId, CheckId, EngineError, LedgerInput, RunId, Settled};
+use serde_json::value::RawValue;
+
+use crate::call::{CallId, CheckId, EngineError, LedgerInput, RunId, Settled, Verdict};
 use crate::protocol::{Deed, Page as HistoryQuery, Wire};
 use crate::tool::{Report, SchemaId, Tool};
 
@@ -42,6 +44,15 @@ pub enum Input {
     },
     /// The ledger says something.
     Ledger(LedgerInput),
+    /// The app has looked at a call.
+    Reviewed {
+        /// Before which run.
+        run: RunId,
+        /// What it says.
+        verdict: Verdict,
+        /// Other arguments that it gives the call: JSON text of an object.
+        arguments: Option<Box<RawValue>>,
+    },
     /// A handler ended.
     HandlerSettled {
         /// Which run.
@@ -80,8 +91,15 @@ pub enum Command {
         accept: bool,
         /// Why not.
         reason: String,
+        /// JSON text of the object that the call is to be run with instead.
+        arguments: Option<Box<RawValue>>,
         /// A message to follow a no; it runs the agent.
         say: Option<Content>,
+    },
+    /// End the turn, whatever the agent does: every call ends as `cancelled` or `rejected` first. Settled with `null`.
+    Stop {
+        /// The app's words.
+        reason: String,
     },
     /// Something that is the server's alone. Settled with its answer.
     Do(Deed),

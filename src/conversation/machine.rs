@@ -3,11 +3,11 @@
 use std::mem;
 use std::rc::Rc;
 
-use crate::call::{Action, Calls, EngineError, Key, LedgerEffect};
+use crate::call::{EngineError, LedgerEffect};
 use crate::error::Error;
 use crate::net::Millis;
-use crate::protocol::{self, CommandId, Connection, NoticeCode, Outlet, Status, Surroundings, Wire};
-use crate::tool::{Registry, RunOn, SchemaRequest, Tool};
+use crate::protocol::{self, CommandId, Connection, Outlet, Status, Surroundings, Wire};
+use crate::tool::{RunOn, SchemaRequest, Tool};
 
 use super::approval::{Answer, Wanted};
 
@@ -33,6 +33,7 @@ impl Conversation {
             self.handle_open(input, now);
             self.release(now);
             self.send_results(now);
+            self.stop_when_told(now);
             self.settle_idle();
             self.write_place(now);
         }
@@ -61,7 +62,14 @@ impl Conversation {
                     self.tell_error(&Error::InvalidTool(fault));
                 }
             }
-            Input::Validated { check, result } => self.calls_do(now, |calls, _, out| calls.checked(check, result, out)),
+            Input::Validated { check, result } => {
+                if !self.answer_checked(check, &result, now) {
+                    self.calls_do(now, |calls, _, out| calls.checked(check, result, now, out));
+                }
+            }
+            Input::Reviewed { run, verdict, arguments } => {
+                self.calls_do(now, |calls, _, out| calls.reviewed(run, verdict, arguments, now, out));
+            }
             Input::Ledger(input) => self.hear_ledger(input, now),
             Input::HandlerSettled { run, settled } => {
                 self.calls_do(now, |calls, _, out| calls.handler_settled(run, settled, out));
@@ -92,6 +100,11 @@ impl Conversation {
                 self.settle(operation, result);
             }
             Command::Cancel { call, reason } => {
+                // Where the agent waits for a person's word about this call, that is the way to cancel it.
+                if self.protocol.answers() && self.server_questions().contains(&call) {
+                    let answer = Answer::Decide { accept: false, reason, arguments: None, say: None };
+                    return self.answer_approval(Some(call.as_str()), Wanted { operation, answer }, now);
+                }
                 let mut actions = Vec::new();
                 let found = self.calls.cancel(&call, &reason, &mut actions);
                 self.perform(actions, now);
@@ -103,8 +116,7 @@ impl Conversation {
             Command::Send { content, approve, .. } => match self.may_run(approve) {
                 Run::Refused => self.settle(operation, Err(Error::ApprovalPending)),
                 Run::Approves => self.answer_approval(None, Wanted { operation, answer: Answer::Say(content) }, now),
-                Run::Free if self.would_lose() => self.held.push_back((operation, content)),
-                Run::Free => self.say(Some(operation), content, true, now),
+                Run::Free => self.speak(operation, content, now),
             },
             Command::Run { approve } => match self.may_run(approve) {
                 Run::Refused => self.settle(operation, Err(Error::ApprovalPending)),
@@ -114,8 +126,9 @@ impl Conversation {
                     self.command(Purpose::App { operation: Some(operation), runs: true }, protocol::Command::Run, now);
                 }
             },
-            Command::Answer { approval, accept, reason, say } => {
-                let wanted = Wanted { operation, answer: Answer::Decide { accept, reason, say } };
+            Command::Stop { reason } => self.stop(operation, &reason, now),
+            Command::Answer { approval, accept, reason, arguments, say } => {
+                let wanted = Wanted { operation, answer: Answer::Decide { accept, reason, arguments, say } };
                 self.answer_approval(Some(&approval), wanted, now);
             }
             Command::Do(deed) => {
@@ -142,7 +155,8 @@ impl Conversation {
 
     /// Whether the agent may be made to run now.
     fn may_run(&self, approve: bool) -> Run {
-        match (self.is_approval_open() || self.status == Status::WaitingForConfirmation, approve) {
+        let waits = self.is_approval_open() || self.status == Status::WaitingForConfirmation;
+        match (waits && !self.protocol.answers(), approve) {
             (false, _) => Run::Free,
             (true, false) => Run::Refused,
             (true, true) => Run::Approves,
@@ -162,6 +176,35 @@ impl Conversation {
             && let Some((operation, content)) = self.held.pop_front()
         {
             self.say(Some(operation), content, true, now);
+        }
+    }
+
+    /// Says something that runs the agent, now or when it would not be lost.
+    pub(super) fn speak(&mut self, operation: OperationId, content: Content, now: Millis) {
+        if self.would_lose() {
+            self.held.push_back((operation, content));
+        } else {
+            self.say(Some(operation), content, true, now);
+        }
+    }
+
+    /// Ends the turn. Every call gets its outcome first, and the agent its answers.
+    fn stop(&mut self, operation: OperationId, reason: &str, now: Millis) {
+        self.stopping.push(operation);
+        for question in self.server_questions() {
+            let no = protocol::Command::Decide { question, accept: false, reason: reason.to_owned(), arguments: None };
+            self.command(Purpose::Nothing, no, now);
+        }
+        self.calls_do(now, |calls, _, out| calls.cancel_all(reason, out));
+    }
+
+    /// Goes on with stopping once no answer is left to be sent.
+    fn stop_when_told(&mut self, now: Millis) {
+        if self.stopping.is_empty() || self.calls.any_under_way() || self.any_owed() {
+            return;
+        }
+        for operation in mem::take(&mut self.stopping) {
+            self.command(Purpose::App { operation: Some(operation), runs: false }, protocol::Command::Stop, now);
         }
     }
 
@@ -185,7 +228,7 @@ impl Conversation {
         Ok("null".to_owned())
     }
 
-    fn compile(&mut self, schemas: Vec<SchemaRequest>) {
+    pub(super) fn compile(&mut self, schemas: impl IntoIterator<Item = SchemaRequest>) {
         self.out.extend(
             schemas.into_iter().map(|request| Effect::CompileSchema { schema: request.schema, text: request.text }),
         );
@@ -229,7 +272,7 @@ impl Conversation {
 
     pub(super) fn done(&mut self, id: CommandId, result: Result<String, Error>, now: Millis) {
         match self.commands.take(&id) {
-            None | Some(Purpose::Poll) => {}
+            None | Some(Purpose::Poll | Purpose::Nothing) => {}
             Some(Purpose::Look) => {
                 if let Err(error) = result {
                     self.approval_looked(Err(error), now);
@@ -239,6 +282,7 @@ impl Conversation {
                 self.answered(operation, &question, runs, say, result, now);
             }
             Some(Purpose::Results(owed)) => self.results_sent(owed, &result),
+            Some(Purpose::Told(owed)) => self.answer_sent(&owed, &result),
             Some(Purpose::App { operation, runs }) => {
                 if runs && result.is_err() {
                     self.turn.withdraw();
@@ -259,6 +303,7 @@ impl Conversation {
 
     fn abandon(&mut self, operation: OperationId) {
         self.idle.retain(|waiting| *waiting != operation);
+        self.stopping.retain(|waiting| *waiting != operation);
         for (_, purpose) in self.commands.iter_mut() {
             if let Purpose::App { operation: waiting, .. } = purpose
                 && *waiting == Some(operation)
@@ -279,7 +324,8 @@ impl Conversation {
         if matches!(self.phase, Phase::Open) {
             self.write_place_now(true, now);
         }
-        self.close_approval("the conversation is closed", error);
+        self.close_approvals(|_| true, "the conversation is closed", error);
+        self.tell_while_closing(now);
         let mut outlet = Outlet::default();
         self.protocol.close(&mut outlet);
         self.absorb(outlet, now);
@@ -290,11 +336,17 @@ impl Conversation {
         let commands = self.commands.take_all().filter_map(|purpose| match purpose {
             Purpose::App { operation, .. } => operation,
             Purpose::Answer { operation, .. } => Some(operation),
-            Purpose::Call(_) | Purpose::Poll | Purpose::Look | Purpose::Results(_) => None,
+            Purpose::Call(_)
+            | Purpose::Poll
+            | Purpose::Nothing
+            | Purpose::Look
+            | Purpose::Results(_)
+            | Purpose::Told(_) => None,
         });
+        let stopping = mem::take(&mut self.stopping);
         let held = mem::take(&mut self.held).into_iter().map(|(operation, _)| operation);
         let waiting: Vec<_> =
-            opening.into_iter().chain(commands).chain(held).chain(mem::take(&mut self.idle)).collect();
+            opening.into_iter().chain(commands).chain(held).chain(stopping).chain(mem::take(&mut self.idle)).collect();
         for operation in waiting {
             self.settle(operation, Err(error.clone()));
         }
@@ -303,48 +355,6 @@ impl Conversation {
 
     pub(super) fn settle(&mut self, operation: OperationId, result: Result<String, Error>) {
         self.out.push(Effect::Settle { operation, result });
-    }
-
-    /// Lets the calls do something, and does what they want.
-    pub(super) fn calls_do(&mut self, now: Millis, what: impl FnOnce(&mut Calls, &Registry, &mut Vec<Action>)) {
-        let mut actions = Vec::new();
-        what(&mut self.calls, &self.registry, &mut actions);
-        self.perform(actions, now);
-    }
-
-    fn perform(&mut self, actions: Vec<Action>, now: Millis) {
-        for action in actions {
-            match action {
-                Action::Fetch(call) => {
-                    self.command(Purpose::Call(call.clone()), protocol::Command::Fetch(call), now);
-                }
-                Action::Check { check, schema, instance } => {
-                    self.out.push(Effect::Validate { check, schema, instance });
-                }
-                Action::Claim { call, tool, lease } => {
-                    let key = Key::call(&self.key, &call);
-                    self.out.push(Effect::Ledger(LedgerEffect::Claim { key, tool, lease }));
-                }
-                Action::Watch(call) => {
-                    let key = Key::call(&self.key, &call);
-                    self.out.push(Effect::Ledger(LedgerEffect::Watch { key }));
-                }
-                Action::Record { call, outcome } => {
-                    let key = Key::call(&self.key, &call);
-                    let owed = self.settings.results;
-                    self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome, owed }));
-                }
-                Action::Run { run, tool, call, arguments } => {
-                    self.out.push(Effect::Run { run, tool, call, arguments });
-                }
-                Action::Abort { run, cause } => self.out.push(Effect::Abort { run, cause }),
-                Action::Tell(step) => {
-                    self.tell_call(&step);
-                    self.owe(&step);
-                }
-                Action::Late { call, what } => self.tell_notice(NoticeCode::LateSignal, what, Some(call.as_str())),
-            }
-        }
     }
 
     fn settle_idle(&mut self) {

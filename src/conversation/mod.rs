@@ -10,6 +10,7 @@ mod inbox;
 mod input;
 mod machine;
 mod memory;
+mod perform;
 mod results;
 mod state;
 mod tell;
@@ -21,5 +22,5 @@ pub use event::{Event, Topic};
 pub use input::{Command, Input, OperationId};
 pub use state::{Conversation, Settings};
 
-pub use crate::call::{AbortCause, CheckId, EngineError, LedgerEffect, LedgerInput};
+pub use crate::call::{AbortCause, CheckId, EngineError, LedgerEffect, LedgerInput, Verdict};
 pub use crate::protocol::{Deed, Page as HistoryQuery, Surroundings, Wire, WireEffect};

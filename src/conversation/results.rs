@@ -1,14 +1,16 @@
-//! Outcomes for a server without a place for them: one marked user message, when nothing runs that could lose it.
+//! Telling the agent how its calls ended. A server that waits for each outcome gets it at once; one without a place for them
+//! gets a marked user message, if the app asks for it, when nothing runs that could lose it.
 //!
-//! Off unless the app asks for it. Each outcome leaves once, whichever page has it: the right to send it is claimed in the
+//! Each outcome leaves once, whichever page has it: the right to send it is claimed in the
 //! ledger like the run of the call.
 
 use std::mem;
 
 use serde_json::value::RawValue;
 
-use crate::call::{CallId, Claim, Ending, Key, LedgerEffect, Outcome, Step};
+use crate::call::{CallId, Claim, Ending, Key, LedgerEffect, Step};
 use crate::error::Error;
+use crate::json;
 use crate::net::Millis;
 use crate::protocol::{self, Status};
 
@@ -35,6 +37,8 @@ pub(super) struct Owed {
     /// JSON text.
     outcome: String,
     stage: Stage,
+    /// Whether a page that is gone may have sent it.
+    doubtful: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,46 +48,57 @@ enum Stage {
     Ours,
 }
 
+impl Results {
+    fn add(&mut self, call: CallId, tool: String, outcome: String) {
+        self.owed.push(Owed { call, tool, outcome, stage: Stage::Waiting, doubtful: false });
+    }
+}
+
 impl Conversation {
     /// A call ended here: the agent is to be told, unless the server has told it.
     pub(super) fn owe(&mut self, step: &Step) {
-        if !self.settings.results || matches!(self.phase, Phase::Closed(_)) {
+        if !self.tells() || matches!(self.phase, Phase::Closed(_)) {
             return;
         }
-        if let Some(Ending::Here(outcome)) = &step.outcome
-            && !matches!(outcome, Outcome::Rejected { .. })
-            && let Ok(outcome) = serde_json::to_string(outcome)
-        {
-            let (call, tool) = (step.call_id.clone(), step.tool.clone());
-            self.results.owed.push(Owed { call, tool, outcome, stage: Stage::Waiting });
+        if let Some(Ending::Here(outcome)) = &step.outcome {
+            self.results.add(step.call_id.clone(), step.tool.clone(), json::text(outcome));
         }
     }
 
     /// An outcome from before we came, of which the agent may not have been told.
     pub(super) fn owe_from_before(&mut self, call: CallId, tool: String, outcome: &RawValue) {
-        if self.settings.results {
-            self.results.owed.push(Owed { call, tool, outcome: outcome.get().to_owned(), stage: Stage::Waiting });
+        if self.tells() {
+            self.results.add(call, tool, outcome.get().to_owned());
         }
+    }
+
+    fn tells(&self) -> bool {
+        self.settings.results || self.protocol.answers()
+    }
+
+    /// Whether an outcome has not been given to the protocol.
+    pub(super) fn any_owed(&self) -> bool {
+        !self.results.owed.is_empty()
     }
 
     /// Whether outcomes are still to be sent, so that the turn is not over.
     pub(super) fn results_are_due(&self) -> bool {
-        !self.results.owed.is_empty() && matches!(self.status, Status::Idle | Status::Finished)
+        if self.protocol.answers() {
+            return self.any_owed() || self.commands.iter().any(|(_, purpose)| matches!(purpose, Purpose::Told(_)));
+        }
+        self.any_owed() && matches!(self.status, Status::Idle | Status::Finished)
     }
 
     /// Sends what is owed, if this is the moment: the agent rests, and no call of this page is on its way.
     pub(super) fn send_results(&mut self, now: Millis) {
+        if self.protocol.answers() {
+            return self.send_answers(now);
+        }
         let rests = matches!(self.phase, Phase::Open) && !self.turn.is_active() && !self.calls.any_under_way();
         if !rests || !self.results_are_due() || self.is_approval_open() {
             return;
         }
-        let mut keys = Vec::new();
-        for owed in self.results.owed.iter_mut().filter(|owed| owed.stage == Stage::Waiting) {
-            owed.stage = Stage::Claiming;
-            keys.push((Key::answer(&self.key, &owed.call), owed.tool.clone()));
-        }
-        let claims = keys.into_iter().map(|(key, tool)| LedgerEffect::Claim { key, tool, lease: LEASE });
-        self.out.extend(claims.map(Effect::Ledger));
+        self.claim_answers();
         if self.results.owed.iter().all(|owed| owed.stage == Stage::Ours) {
             let owed = mem::take(&mut self.results.owed);
             if let Ok(content) = Content::text(&text(&owed)) {
@@ -94,12 +109,71 @@ impl Conversation {
         }
     }
 
+    /// Asks the ledger for the right to send what nobody has asked for.
+    fn claim_answers(&mut self) {
+        let mut keys = Vec::new();
+        for owed in self.results.owed.iter_mut().filter(|owed| owed.stage == Stage::Waiting) {
+            owed.stage = Stage::Claiming;
+            keys.push((Key::answer(&self.key, &owed.call), owed.tool.clone()));
+        }
+        let claims = keys.into_iter().map(|(key, tool)| LedgerEffect::Claim { key, tool, lease: LEASE });
+        self.out.extend(claims.map(Effect::Ledger));
+    }
+
+    /// Gives the protocol the outcomes that are ours to send.
+    fn send_answers(&mut self, now: Millis) {
+        if !matches!(self.phase, Phase::Open) {
+            return;
+        }
+        self.claim_answers();
+        let (ours, owed) = mem::take(&mut self.results.owed).into_iter().partition(|owed| owed.stage == Stage::Ours);
+        self.results.owed = owed;
+        for owed in ours {
+            self.send_answer_of(owed, now);
+        }
+    }
+
+    fn send_answer_of(&mut self, owed: Owed, now: Millis) {
+        let Ok(outcome) = RawValue::from_string(owed.outcome.clone()) else { return };
+        let (call, doubtful) = (owed.call.clone(), owed.doubtful);
+        self.command(Purpose::Told(owed), protocol::Command::Answer { call, outcome, doubtful }, now);
+    }
+
+    /// The agent has been told an outcome, or cannot be.
+    pub(super) fn answer_sent(&mut self, owed: &Owed, result: &Result<String, Error>) {
+        match result {
+            Ok(_) => self.discharge(&owed.call),
+            // It stays in the ledger, for a page that comes later.
+            Err(error) => self.tell_error(error),
+        }
+    }
+
+    /// Sends what can still be sent before the connection goes. The page has these calls, so the answers are its own.
+    pub(super) fn tell_while_closing(&mut self, now: Millis) {
+        if !self.protocol.answers() || !matches!(self.phase, Phase::Open) {
+            return;
+        }
+        for owed in mem::take(&mut self.results.owed) {
+            self.discharge(&owed.call);
+            self.send_answer_of(owed, now);
+        }
+    }
+
+    fn discharge(&mut self, call: &CallId) {
+        let told = LedgerEffect::Record { key: Key::answer(&self.key, call), outcome: "null".to_owned(), owed: false };
+        let discharged = LedgerEffect::Discharge { key: Key::call(&self.key, call) };
+        self.out.extend([told, discharged].map(Effect::Ledger));
+    }
+
     /// The ledger says whose it is to send an outcome.
     pub(super) fn result_claimed(&mut self, call: &CallId, claim: &Claim) {
-        let ours = matches!(claim, Claim::Won);
+        let doubtful = matches!(claim, Claim::Abandoned);
+        // A message would be a second one, while a server that waits for each outcome can be asked about it.
+        let ours = matches!(claim, Claim::Won) || (doubtful && self.protocol.answers());
         self.results.owed.retain_mut(|owed| {
             if owed.call == *call && owed.stage == Stage::Claiming {
                 owed.stage = Stage::Ours;
+                owed.doubtful = doubtful;
                 return ours;
             }
             true
@@ -116,10 +190,7 @@ impl Conversation {
         if matches!(result, Ok(_) | Err(Error::Capacity { .. })) {
             self.results.attempts = 0;
             for Owed { call, .. } in owed {
-                let told = Key::answer(&self.key, &call);
-                let told = LedgerEffect::Record { key: told, outcome: "null".to_owned(), owed: false };
-                let discharged = LedgerEffect::Discharge { key: Key::call(&self.key, &call) };
-                self.out.extend([told, discharged].map(Effect::Ledger));
+                self.discharge(&call);
             }
             return;
         }

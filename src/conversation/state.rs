@@ -37,10 +37,12 @@ pub struct Conversation {
     /// The conversation's name in the ledger.
     pub(super) key: Rc<str>,
     pub(super) written: Written,
-    pub(super) approval: Option<Approval>,
+    pub(super) approvals: Vec<Approval>,
     pub(super) results: Results,
     /// Messages that wait for the end of the turn, since the server would lose them.
     pub(super) held: VecDeque<(OperationId, Content)>,
+    /// Operations that stop the turn, once every call has its answer.
+    pub(super) stopping: Vec<OperationId>,
     /// Operations that wait for the end of the turn.
     pub(super) idle: Vec<OperationId>,
     pub(super) commands: List<CommandId, Purpose>,
@@ -68,8 +70,12 @@ pub(super) enum Purpose {
     Answer { operation: OperationId, question: Rc<str>, runs: bool, say: Option<Content> },
     /// To learn whether something still waits for approval.
     Look,
-    /// To tell the agent these outcomes.
+    /// To tell the agent these outcomes in a message.
     Results(Vec<Owed>),
+    /// To tell the agent this outcome.
+    Told(Owed),
+    /// For whatever comes of it.
+    Nothing,
     /// To see a call that was let through unseen.
     Call(CallId),
     /// To learn how a silent turn is doing.
@@ -111,9 +117,9 @@ impl Conversation {
         let schemas = registry.declare_all(tools)?;
         Ok(Self {
             key: protocol.ledger_key().into(),
+            calls: Calls::new(protocol.answers()),
             protocol,
             registry,
-            calls: Calls::default(),
             inbox: Inbox::default(),
             turn: Turn::default(),
             phase: Phase::New,
@@ -124,9 +130,10 @@ impl Conversation {
             opened: None,
             settings,
             written: Written::default(),
-            approval: None,
+            approvals: Vec::new(),
             results: Results::default(),
             held: VecDeque::new(),
+            stopping: Vec::new(),
             idle: Vec::new(),
             commands: List::default(),
             next_command: 0,

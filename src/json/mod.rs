@@ -4,10 +4,12 @@
 //! here and not through serde: its messages about values of a wrong type, which nobody would see, know how to write a float,
 //! and that alone is as large as a protocol.
 
+mod edit;
 mod object;
 mod read;
 mod value;
 
+pub use edit::{Edit, edits};
 pub use object::Object;
 pub use read::{items, string};
 pub use value::{Number, Value};

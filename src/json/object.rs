@@ -22,8 +22,17 @@ impl<'a> Object<'a> {
 
     /// The value of a member as text, unless it is null.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
-        let (_, value) = self.0.iter().rfind(|(member, _)| member == name)?;
-        (value.get() != "null").then_some(*value)
+        self.raw(name).filter(|value| value.get() != "null")
+    }
+
+    /// The value of a member as text, be it null.
+    pub fn raw(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().rfind(|(member, _)| member == name).map(|(_, value)| *value)
+    }
+
+    /// The names of all members.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_ref())
     }
 
     /// Whether a member is there, be it null.

@@ -38,7 +38,7 @@ pub enum Command {
         /// JSON text of the object that the call is to be run with instead. Only where the question allows for it.
         arguments: Option<Box<RawValue>>,
     },
-    /// Tell the agent how a call ended. Only where [`Opened::answers`](super::Opened::answers). Done with `null` once it is
+    /// Tell the agent how a call ended. Only where [`Protocol::answers`](super::Protocol::answers). Done with `null` once it is
     /// certain that the answer arrived.
     Answer {
         /// The call.

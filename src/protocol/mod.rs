@@ -7,8 +7,9 @@ mod command;
 mod signal;
 mod wire;
 
+pub use crate::tool::Schemas;
 pub use command::{Command, CommandId, Deed, Page};
-pub use signal::{Condition, Connection, Delivery, Meaning, NoticeCode, Opened, PendingCall, Schemas, Signal, Status};
+pub use signal::{Condition, Connection, Delivery, Meaning, NoticeCode, Opened, PendingCall, Signal, Status};
 pub use wire::{Carried, Carry, Outlet, Surroundings, Wire, WireEffect};
 
 use crate::error::Error;
@@ -22,6 +23,9 @@ pub trait Protocol {
 
     /// Takes a tool that the app declares later, or declares anew, beside these others; or refuses it.
     fn declare(&mut self, tool: &Tool, others: &[&Tool]) -> Result<(), Error>;
+
+    /// Whether the agent waits for the outcome of each of its calls: [`Command::Answer`].
+    fn answers(&self) -> bool;
 
     /// Opens the conversation. Ends with one `Ready` or `Ended`. What is in the log up to `position` has been dealt with, and
     /// what follows is ours; without a position the log of a conversation that was there before is history. The seed decides

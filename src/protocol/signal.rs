@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::call::CallId;
 use crate::error::Error;
-use crate::tool::KnownTool;
+use crate::tool::{KnownTool, Schemas};
 
 use super::CommandId;
 
@@ -101,8 +101,6 @@ pub struct Opened {
     pub gate: Option<&'static str>,
     /// Whether the server may lose a message that comes while the agent runs.
     pub loses_messages: bool,
-    /// Whether the agent waits for the outcome of each of its calls.
-    pub answers: bool,
 }
 
 /// Something that is wrong on the server for a while. The JSON is `ConditionEvent` of `types.d.ts`.
@@ -123,15 +121,6 @@ pub struct Condition {
     /// Any JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<RawValue>>,
-}
-
-/// What the server says about what a call takes and gives: for tools that were declared without.
-#[derive(Debug, Clone, Default)]
-pub struct Schemas {
-    /// Of the arguments.
-    pub input: Option<Box<RawValue>>,
-    /// Of the result.
-    pub output: Option<Box<RawValue>>,
 }
 
 /// A call that waits for approval: of a tool of ours, or of the server's.

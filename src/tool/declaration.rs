@@ -40,11 +40,13 @@ pub struct Tool {
     pub run_on: RunOn,
     /// Whether the app gave a handler.
     pub has_handler: bool,
+    /// Whether the app looks at each call before its handler starts.
+    pub reviewed: bool,
 }
 
 impl Tool {
-    /// Reads one declaration: the JSON text of a `ToolDefinition` (`types.d.ts`) without its handler, and with
-    /// `hasHandler`. The error names the field and the rule.
+    /// Reads one declaration: the JSON text of a `ToolDefinition` (`types.d.ts`) without its functions, and with
+    /// `hasHandler` and `reviewed`. The error names the field and the rule.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let fields = Object::read(text).ok_or_else(not_a_tool)?;
         Self::check(&fields).map_err(Error::InvalidTool)
@@ -101,7 +103,8 @@ impl Tool {
             _ => return Err(fault("runOn", "run_on", "\"acknowledgement\" or \"announcement\"")),
         };
         let has_handler = fields.flag("hasHandler");
-        Ok(Self { name, description, input, output, annotations, timeout, run_on, has_handler })
+        let reviewed = fields.flag("reviewed");
+        Ok(Self { name, description, input, output, annotations, timeout, run_on, has_handler, reviewed })
     }
 }
 

@@ -5,12 +5,11 @@ mod annotations;
 mod declaration;
 mod name;
 mod registry;
-mod report;
 mod schema;
 
+pub use crate::report::{Issue, Report};
 pub use annotations::Annotations;
 pub use declaration::{RunOn, Tool};
 pub use name::ToolName;
 pub use registry::{Drift, Entry, KnownTool, Registry, SchemaRequest};
-pub use report::{Issue, Report};
-pub use schema::{Schema, SchemaId};
+pub use schema::{Against, Schema, SchemaId, Schemas};

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::error::{ConflictPlace, Error, ToolFault};
 use crate::list::List;
 
-use super::{Schema, SchemaId, Tool, ToolName};
+use super::{Against, Schema, SchemaId, Tool, ToolName};
 
 /// A declared tool with the names of its schemas. A schema without a name constrains nothing.
 #[derive(Debug, Clone)]
@@ -62,6 +62,8 @@ pub struct Drift {
 #[derive(Debug, Default)]
 pub struct Registry {
     entries: List<ToolName, Entry>,
+    /// Schemas that the server sent, by their text.
+    received: List<String, SchemaId>,
     schemas: u32,
 }
 
@@ -100,14 +102,33 @@ impl Registry {
         Ok(requests)
     }
 
+    fn next_schema(&mut self) -> SchemaId {
+        let id = SchemaId(self.schemas);
+        self.schemas = self.schemas.saturating_add(1);
+        id
+    }
+
     fn name_schema(&mut self, schema: &Schema, requests: &mut Vec<SchemaRequest>) -> Option<SchemaId> {
         if schema.accepts_every_object() {
             return None;
         }
-        let id = SchemaId(self.schemas);
-        self.schemas = self.schemas.saturating_add(1);
+        let id = self.next_schema();
         requests.push(SchemaRequest { schema: id, text: schema.text().get().to_owned() });
         Some(id)
+    }
+
+    /// Names what a value is held against, for the engine.
+    pub fn resolve(&mut self, against: Against) -> (SchemaId, Option<SchemaRequest>) {
+        let text = match against {
+            Against::Declared(schema) => return (schema, None),
+            Against::Received(text) => text.get().to_owned(),
+        };
+        if let Some(schema) = self.received.get(&text) {
+            return (*schema, None);
+        }
+        let schema = self.next_schema();
+        self.received.add(text.clone(), schema);
+        (schema, Some(SchemaRequest { schema, text }))
     }
 
     /// A tool by name.

@@ -16,6 +16,24 @@ pub struct Schema {
 }
 
 /// Equal as the servers compare: key order does not count, array order does.
+/// What a server says about what a call takes and gives, for tools whose declaration does not say it. JSON text.
+#[derive(Debug, Clone, Default)]
+pub struct Schemas {
+    /// Of the arguments.
+    pub input: Option<Box<RawValue>>,
+    /// Of the result.
+    pub output: Option<Box<RawValue>>,
+}
+
+/// What a value is held against.
+#[derive(Debug, Clone)]
+pub enum Against {
+    /// A schema that the app declared.
+    Declared(SchemaId),
+    /// A schema that the server sent.
+    Received(Box<RawValue>),
+}
+
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value

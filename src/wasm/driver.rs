@@ -164,6 +164,9 @@ impl Driver {
             Effect::Wire(WireEffect::Carry(_)) => {}
             Effect::Wire(WireEffect::AskKey) => key::ask(&self.hooks, &self.inputs),
             Effect::Ledger(effect) => self.ledger.perform(effect),
+            Effect::Review { run, tool, call, arguments } => {
+                self.handlers.review(&self.hooks, &self.inputs, run, &tool, &call, &arguments);
+            }
             Effect::Run { run, tool, call, arguments } => {
                 self.handlers.start(&self.inputs, run, &tool, call, arguments);
             }

@@ -1,17 +1,23 @@
-//! Running the app's handlers.
+//! Running the app's handlers, and what the app does before one starts.
 
 use js_sys::{Function, JSON, Map};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal, DomException};
 
 use crate::call::{CallId, RunId, Settled};
-use crate::conversation::{AbortCause, Input};
+use crate::conversation::{AbortCause, Input, Verdict};
+use crate::json::Object;
 use crate::tool::ToolName;
 
+use super::hooks::Hooks;
 use super::inputs::Inputs;
 use super::slots::Slots;
 use super::{convert, task};
+
+/// The name of the error by which the facade says that a guard keeps a result back.
+const WITHHELD: &str = "ResultWithheld";
 
 /// The app's handlers, and the runs that have not ended.
 pub(super) struct Handlers {
@@ -50,12 +56,49 @@ impl Handlers {
         });
     }
 
+    /// Lets the app look at a call before its handler starts. What fails there must not let the call pass.
+    pub(super) fn review(
+        &self,
+        hooks: &Hooks,
+        inputs: &Inputs,
+        run: RunId,
+        tool: &ToolName,
+        call: &CallId,
+        given: &str,
+    ) {
+        let Ok(controller) = AbortController::new() else {
+            return;
+        };
+        let looked = hooks.review(tool.as_str(), call.as_str(), given, &controller.signal());
+        self.runs.insert(run, controller);
+        let (runs, inputs) = (self.runs.clone(), inputs.clone());
+        task::spawn("looking at a call", async move {
+            let (verdict, arguments) = match convert::resolved(looked).await {
+                Ok(review) => read_review(&review.as_string().unwrap_or_default()),
+                Err(thrown) => (Verdict::Block { reason: convert::description(&thrown).1 }, None),
+            };
+            runs.take(run);
+            inputs.push(Input::Reviewed { run, verdict, arguments });
+        });
+    }
+
     /// Aborts the signal of a run, if it still runs. Its listeners run before this returns.
     pub(super) fn abort(&self, run: RunId, cause: &AbortCause) {
         if let Some(controller) = self.runs.get(run) {
             controller.abort_with_reason(&reason(cause));
         }
     }
+}
+
+/// Reads what the facade made of the app's guards: `{"verdict", "reason"?, "arguments"?}`.
+fn read_review(text: &str) -> (Verdict, Option<Box<RawValue>>) {
+    let review = Object::read(text).unwrap_or_default();
+    let verdict = match review.text("verdict").as_str() {
+        "allow" => Verdict::Allow,
+        "ask" => Verdict::Ask,
+        _ => Verdict::Block { reason: review.text("reason") },
+    };
+    (verdict, review.get("arguments").map(ToOwned::to_owned))
 }
 
 /// What a handler gets beside its arguments; the facade adds the conversation.
@@ -75,7 +118,10 @@ pub(super) async fn settle(handler: &Function, arguments: &str, call: &str, sign
     }
     match convert::resolved(call_with(handler, arguments, call, signal)).await {
         Ok(value) => convert::returned(&value),
-        Err(thrown) => convert::threw(&thrown),
+        Err(thrown) => match convert::threw(&thrown) {
+            Settled::Threw { name, message } if name == WITHHELD => Settled::Withheld { message },
+            threw => threw,
+        },
     }
 }
 

@@ -2,6 +2,7 @@
 
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
+use web_sys::AbortSignal;
 
 #[wasm_bindgen]
 extern "C" {
@@ -44,6 +45,17 @@ extern "C" {
     /// Asks the app for the key. A promise of a text that a header can carry.
     #[wasm_bindgen(method, catch)]
     pub(super) fn key(this: &Hooks) -> Result<JsValue, JsValue>;
+
+    /// Lets the app look at a call: JSON text of the arguments, and a signal that aborts when the call has ended. A promise
+    /// of the JSON text `{"verdict": "allow" | "ask" | "block", "reason"?, "arguments"?}`.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn review(
+        this: &Hooks,
+        tool: &str,
+        call: &str,
+        arguments: &str,
+        signal: &AbortSignal,
+    ) -> Result<JsValue, JsValue>;
 
     /// Compiles a schema. A promise; a rejection whose `code` is `invalid_schema` is about the schema itself.
     #[wasm_bindgen(method, catch)]

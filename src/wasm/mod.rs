@@ -35,6 +35,7 @@ mod tests;
 use std::rc::Rc;
 
 use js_sys::{Function, Map};
+use serde_json::value::RawValue;
 use wasm_bindgen::prelude::*;
 
 use crate::call::CallId;
@@ -98,10 +99,28 @@ impl Session {
         self.ask(operation, Ok(Command::Run { approve }));
     }
 
-    /// Answers what waits for approval; `say` is the JSON text of the content parts that follow a no.
-    pub fn answer(&self, operation: u32, approval: String, accept: bool, reason: String, say: Option<String>) {
-        let say = say.map(Content::parts).transpose();
-        self.ask(operation, say.map(|say| Command::Answer { approval, accept, reason, say }));
+    /// Answers what waits for approval. `arguments` is the JSON text of the object to run the call with instead, `say` that of
+    /// the content parts that follow a no.
+    pub fn answer(
+        &self,
+        operation: u32,
+        approval: String,
+        accept: bool,
+        reason: String,
+        arguments: Option<String>,
+        say: Option<String>,
+    ) {
+        let answer = || {
+            let say = say.map(Content::parts).transpose()?;
+            let raw = |text| RawValue::from_string(text).map_err(|_| Error::invalid("arguments", "must be JSON"));
+            Ok(Command::Answer { approval, accept, reason, arguments: arguments.map(raw).transpose()?, say })
+        };
+        self.ask(operation, answer());
+    }
+
+    /// Ends the turn.
+    pub fn stop(&self, operation: u32, reason: String) {
+        self.ask(operation, Ok(Command::Stop { reason }));
     }
 
     /// Something that is the server's alone: a name of [`Deed`] and the JSON text of what it takes.

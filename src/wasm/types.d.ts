@@ -62,7 +62,7 @@ export function tool<Args = any>(definition: ToolDefinition<Args>): Tool<Args>;
 
 /** The life of a call. `elsewhere`: another page of this browser has it. `settled` and `withdrawn` are final. */
 export type CallState =
-  | "announced" | "waiting" | "authorised" | "validating" | "claiming" | "elsewhere" | "running" | "settled" | "withdrawn";
+  | "announced" | "waiting" | "authorised" | "validating" | "claiming" | "elsewhere" | "guarding" | "confirming" | "running" | "settled" | "withdrawn";
 
 /** One violation of a schema. */
 export interface Issue {
@@ -92,7 +92,16 @@ export type Outcome =
  * `schema_engine_unavailable`, `call_unavailable` (an authorised call that the server could not show us).
  */
 export type FailureCode =
-  | "handler_threw" | "result_not_serializable" | "invalid_schema" | "schema_engine_unavailable" | "call_unavailable";
+  | "handler_threw" | "result_not_serializable" | "invalid_schema" | "schema_engine_unavailable" | "call_unavailable"
+  | "result_withheld";
+
+/** One difference between two values: without `from` it is new, without `to` it is gone. */
+export interface Edit {
+  /** JSON Pointer. */
+  path: string;
+  from?: Json;
+  to?: Json;
+}
 
 /** One step in the life of a call. */
 export interface CallEvent {
@@ -103,6 +112,8 @@ export interface CallEvent {
   reason: string;
   /** Present once the arguments are known. */
   arguments?: Json;
+  /** How they differ from what the agent wanted, in the step that changed them. */
+  edits?: Edit[];
   /** Present when `state` is `settled`. */
   outcome?: Outcome;
   /** What the handler threw, the value itself. Present when the outcome is `failed` with `handler_threw`. */
@@ -411,7 +422,7 @@ export type ErrorCode =
   | "unsupported_server" | "unauthorized" | "not_found" | "invalid_request" | "request_refused" | "conflict"
   | "already_running" | "capacity" | "server_error" | "unreachable" | "request_timeout" | "bad_response"
   | "conversation_failed" | "conversation_unavailable" | "unconfirmed" | "approval_pending" | "approval_answered"
-  | "unknown_call"
+  | "invalid_edit" | "unknown_call"
   | "closed" | "unsupported_environment" | "wasm_unavailable" | "internal_panic";
 
 /** Made by pagehand only; `isInstance` also knows those of another copy of the package. */

@@ -28,7 +28,7 @@ fn ask(stage: &mut Stage) {
 }
 
 fn answer(accept: bool) -> Command {
-    Command::Answer { approval: "b".into(), accept, reason: "not now".into(), say: None }
+    Command::Answer { approval: "b".into(), accept, reason: "not now".into(), arguments: None, say: None }
 }
 
 fn approvals(stage: &Stage) -> Vec<String> {
@@ -108,7 +108,13 @@ fn case_18_a_no_ends_the_call_as_rejected() {
 fn what_follows_a_no_is_said_when_the_no_has_arrived() {
     let mut stage = asking();
     let say = Some(Content::text("do something else").unwrap());
-    let no = stage.command(Command::Answer { approval: "b".into(), accept: false, reason: String::new(), say });
+    let no = stage.command(Command::Answer {
+        approval: "b".into(),
+        accept: false,
+        reason: String::new(),
+        arguments: None,
+        say,
+    });
     stage.answer("/respond_to_confirmation", 200, r#"{"success":true}"#);
     assert!(!stage.settled.contains_key(&no));
     let (_, request) = stage.take("/events").unwrap();
@@ -130,7 +136,8 @@ fn a_second_answer_is_told_that_there_was_one() {
 #[test]
 fn case_17_an_answer_to_another_question_is_refused() {
     let mut stage = asking();
-    let other = Command::Answer { approval: "zzz".into(), accept: true, reason: String::new(), say: None };
+    let other =
+        Command::Answer { approval: "zzz".into(), accept: true, reason: String::new(), arguments: None, say: None };
     let other = stage.command(other);
     assert_eq!(stage.error(other), "approval_answered");
     let mut quiet = Stage::ready(vec![]);
@@ -278,7 +285,8 @@ fn the_late_end_of_an_answer_does_not_touch_the_next_question() {
     stage.durable(7, &status("s3", "waiting_for_confirmation"));
     stage.answer("/respond_to_confirmation", 200, r#"{"success":true}"#);
     assert_eq!(stage.settled[&first], Ok(json!(null)));
-    let answer = Command::Answer { approval: "c".into(), accept: true, reason: String::new(), say: None };
+    let answer =
+        Command::Answer { approval: "c".into(), accept: true, reason: String::new(), arguments: None, say: None };
     let second = stage.command(answer);
     stage.answer("/respond_to_confirmation", 200, r#"{"success":true}"#);
     assert_eq!(stage.settled[&second], Ok(json!(null)));

@@ -26,6 +26,8 @@ fn the_topics_are_those_of_the_types() {
         Topic::Tools,
         Topic::Notice,
         Topic::Error,
+        Topic::Condition,
+        Topic::Label,
     ];
     for topic in topics {
         assert!(body.contains(&format!("  {}:", topic.as_str())), "{}", topic.as_str());
@@ -43,6 +45,8 @@ fn the_states_of_a_call_are_those_of_the_types() {
         State::Validating,
         State::Claiming,
         State::Elsewhere,
+        State::Guarding,
+        State::Confirming,
         State::Running,
         State::Settled,
         State::Withdrawn,
@@ -61,6 +65,7 @@ fn the_failure_codes_are_those_of_the_types() {
         FailureCode::InvalidSchema,
         FailureCode::SchemaEngineUnavailable,
         FailureCode::CallUnavailable,
+        FailureCode::ResultWithheld,
     ];
     let words: Vec<String> =
         codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();

@@ -56,7 +56,13 @@ fn conformance_2_a_call_that_waits_and_is_rejected_never_runs() {
     let mut stage = ready();
     stage.durable(0, &action("a", "t", "{}"));
     stage.durable(1, &status("w", "waiting_for_confirmation"));
-    stage.command(Command::Answer { approval: "a".into(), accept: false, reason: "no".into(), say: None });
+    stage.command(Command::Answer {
+        approval: "a".into(),
+        accept: false,
+        reason: "no".into(),
+        arguments: None,
+        say: None,
+    });
     stage.answer("/respond_to_confirmation", 200, r#"{"success":true}"#);
     stage.durable(2, &status("i", "idle"));
     stage.durable(3, &rejected("a", "user"));
@@ -70,7 +76,13 @@ fn conformance_3_a_call_that_waits_and_is_accepted_runs_once() {
     let mut stage = ready();
     stage.durable(0, &action("a", "t", "{}"));
     stage.durable(1, &status("w", "waiting_for_confirmation"));
-    stage.command(Command::Answer { approval: "a".into(), accept: true, reason: String::new(), say: None });
+    stage.command(Command::Answer {
+        approval: "a".into(),
+        accept: true,
+        reason: String::new(),
+        arguments: None,
+        say: None,
+    });
     stage.answer("/respond_to_confirmation", 200, r#"{"success":true}"#);
     assert_eq!(ran(&stage), Vec::<&str>::new());
     stage.durable(2, &status("r", "running"));

@@ -90,6 +90,12 @@ fn a_question_can_be_answered() {
     let mut stage = fed();
     hear(&mut stage, &action("a", "t", "{}"));
     hear(&mut stage, &status("w", "waiting_for_confirmation"));
-    stage.command(Command::Answer { approval: "a".into(), accept: true, reason: String::new(), say: None });
+    stage.command(Command::Answer {
+        approval: "a".into(),
+        accept: true,
+        reason: String::new(),
+        arguments: None,
+        say: None,
+    });
     assert!(stage.take("/respond_to_confirmation").is_some());
 }

@@ -83,7 +83,8 @@ fn calls_that_wait_for_approval_are_found_and_can_be_answered() {
         stage.answer("/events/search", 200, &page_of(&log, None));
         let told = stage.topic(Topic::Approval);
         assert_eq!((told.len(), &told[0]["state"], &told[0]["id"]), (1, &json!("open"), &json!("a")), "{version}");
-        let yes = Command::Answer { approval: "a".into(), accept: true, reason: String::new(), say: None };
+        let yes =
+            Command::Answer { approval: "a".into(), accept: true, reason: String::new(), arguments: None, say: None };
         stage.command(yes);
         assert!(stage.take("/respond_to_confirmation").is_some(), "{version}");
     }

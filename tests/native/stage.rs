@@ -30,6 +30,7 @@ pub struct Ran {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "what a test switches on is independent of the rest")]
 pub struct Stage {
     conversation: Option<Conversation>,
     pub now: Millis,
@@ -54,6 +55,8 @@ pub struct Stage {
     pub returns: Option<Settled>,
     pub runs: Vec<Ran>,
     pub open_runs: Vec<RunId>,
+    /// What the app is to look at: the run, the call, its arguments.
+    pub reviews: Vec<(RunId, String, Value)>,
     pub aborted: Vec<RunId>,
     pub requests: Vec<(RequestId, Request)>,
     pub sockets: Vec<(SocketId, String)>,
@@ -402,6 +405,9 @@ impl Stage {
                 self.claims.push_back(effect);
             }
             Effect::Ledger(effect) => return self.ledger_answer(effect),
+            Effect::Review { run, call, arguments, .. } => {
+                self.reviews.push((run, call.to_string(), serde_json::from_str(&arguments).unwrap()));
+            }
             Effect::Run { run, tool, call, arguments } => {
                 let arguments = serde_json::from_str(&arguments).unwrap();
                 self.runs.push(Ran { tool: tool.to_string(), call: call.to_string(), arguments });

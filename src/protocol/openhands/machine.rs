@@ -222,6 +222,10 @@ impl Protocol for OpenHands {
         rules::check(tool)
     }
 
+    fn answers(&self) -> bool {
+        false
+    }
+
     // The server takes tools when a conversation is made, and then no more.
     fn declare(&mut self, _: &Tool, _: &[&Tool]) -> Result<(), Error> {
         Ok(())

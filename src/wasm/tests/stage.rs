@@ -121,6 +121,10 @@ impl Protocol for Scripted {
         Ok(())
     }
 
+    fn answers(&self) -> bool {
+        false
+    }
+
     fn declare(&mut self, _: &Tool, _: &[&Tool]) -> Result<(), Error> {
         Ok(())
     }
@@ -141,7 +145,6 @@ impl Protocol for Scripted {
                     tools: Vec::new(),
                     gate: None,
                     loses_messages: false,
-                    answers: false,
                 }));
                 out.say(Signal::Ready);
                 "opened".into()

@@ -196,6 +196,7 @@ impl World {
                 self.check_ledger(who, &effect);
                 self.ask_ledger(who, effect);
             }
+            Effect::Review { call, .. } => panic!("no tool is looked at: {call}"),
             Effect::Run { run, tool, call, arguments } => {
                 trace!(self, "{who} RUNS {} of {call}", tool.as_str());
                 self.check_run(who, call.as_str(), &arguments);

@@ -121,7 +121,7 @@ impl World {
                 let after = say.then(|| self.words("said after"));
                 let content = after.as_deref().map(|words| Content::text(words).unwrap());
                 let what = Asked::Answer { approval: approval.clone(), say: after };
-                self.ask(who, what, Command::Answer { approval, accept, reason: words, say: content });
+                self.ask(who, what, Command::Answer { approval, accept, reason: words, arguments: None, say: content });
             }
             Act::Say(_) => {
                 let content = Content::text(&words).unwrap();

@@ -1,0 +1,101 @@
+//! How one value differs from another.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::read::items;
+use super::{Object, Value};
+
+/// Deeper differences are told as a difference of the whole.
+const DEPTH: u8 = 32;
+
+/// One difference. The JSON is `Edit` of `types.d.ts`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Edit {
+    /// Where: a JSON Pointer.
+    pub path: String,
+    /// What was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Box<RawValue>>,
+    /// What is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Box<RawValue>>,
+}
+
+/// All differences, in the order of what was, then of what is new.
+pub fn edits(from: Option<&RawValue>, to: &RawValue) -> Vec<Edit> {
+    let mut all = Vec::new();
+    compare(DEPTH, String::new(), from, Some(to), &mut all);
+    all
+}
+
+fn compare(depth: u8, path: String, from: Option<&RawValue>, to: Option<&RawValue>, all: &mut Vec<Edit>) {
+    if let (Some(from), Some(to)) = (from, to) {
+        if from.get() == to.get() || Value::read(from).is_some_and(|from| Value::read(to) == Some(from)) {
+            return;
+        }
+        if let Some(depth) = depth.checked_sub(1) {
+            if let (Some(old), Some(new)) = (Object::read(from.get()), Object::read(to.get())) {
+                for name in old.names().chain(new.names().filter(|name| !old.contains(name))) {
+                    let path = [&path, "/", &name.replace('~', "~0").replace('/', "~1")].concat();
+                    compare(depth, path, old.raw(name), new.raw(name), all);
+                }
+                return;
+            }
+            if let (Some(old), Some(new)) = (items(from.get()), items(to.get()))
+                && old.len() == new.len()
+            {
+                for (at, (old, new)) in old.into_iter().zip(new).enumerate() {
+                    compare(depth, [&path, "/", &at.to_string()].concat(), Some(old), Some(new), all);
+                }
+                return;
+            }
+        }
+    }
+    all.push(Edit { path, from: from.map(ToOwned::to_owned), to: to.map(ToOwned::to_owned) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(from: &str, to: &str) -> serde_json::Value {
+        let raw = |text: &str| RawValue::from_string(text.into()).unwrap();
+        serde_json::to_value(edits(Some(&raw(from)), &raw(to))).unwrap()
+    }
+
+    #[test]
+    fn what_is_the_same_is_no_edit_however_it_is_written() {
+        assert_eq!(told(r#"{"a":1,"b":[2]}"#, r#"{ "b":[2.0], "a":1 }"#), serde_json::json!([]));
+    }
+
+    #[test]
+    fn members_that_changed_came_and_went_are_told_by_their_path() {
+        let edits = told(
+            r#"{"title":"a","x/y":1,"due":null,"tags":["p","q"]}"#,
+            r#"{"title":"b","tags":["p","r"],"due":null,"new":{}}"#,
+        );
+        let expected = serde_json::json!([
+            { "path": "/title", "from": "a", "to": "b" },
+            { "path": "/x~1y", "from": 1 },
+            { "path": "/tags/1", "from": "q", "to": "r" },
+            { "path": "/new", "to": {} },
+        ]);
+        assert_eq!(edits, expected);
+    }
+
+    #[test]
+    fn lists_of_another_length_and_values_of_another_type_are_told_whole() {
+        assert_eq!(
+            told(r#"{"a":[1]}"#, r#"{"a":[1,2]}"#),
+            serde_json::json!([{ "path": "/a", "from": [1], "to": [1, 2] }])
+        );
+        assert_eq!(told("{}", "[]"), serde_json::json!([{ "path": "", "from": {}, "to": [] }]));
+    }
+
+    #[test]
+    fn what_is_very_deep_is_told_where_reading_ends() {
+        let deep = |end: &str| [&r#"{"a":"#.repeat(100), end, &"}".repeat(100)].concat();
+        assert_eq!(told(&deep("1"), &deep("2"))[0]["path"], "/a".repeat(32));
+    }
+}
