@@ -8,7 +8,7 @@
 //! call            the life of one call, the same for every protocol
 //! tool            what a tool is
 //! protocol        what an agent server's protocol is, and one folder for each
-//! net, error, report, json, list   policies and vocabulary
+//! net, error, report, json, list, recent   policies and vocabulary
 //! ```
 //!
 //! Everything but `wasm` is plain Rust without IO, clock or randomness, and is tested natively.
@@ -20,6 +20,7 @@ pub mod json;
 pub mod list;
 pub mod net;
 pub mod protocol;
+pub mod recent;
 pub mod report;
 pub mod tool;
 

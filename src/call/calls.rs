@@ -1,19 +1,22 @@
 //! All calls of a conversation and what moves them.
 
-use std::collections::{HashSet, VecDeque};
-use std::rc::Rc;
+use std::collections::VecDeque;
 
 use serde_json::value::RawValue;
 
 use crate::json;
 use crate::list::List;
 use crate::net::Millis;
+use crate::recent::Recent;
 use crate::tool::{Against, Registry, Report, SchemaId, Schemas};
 
 use super::{
     AbortCause, Action, CallId, CheckId, Claim, Ending, EngineError, FailureCode, Outcome, RunId, Settled, State, Step,
     Verdict,
 };
+
+/// Calls that may wait to be let through. More than that were left behind by turns that are over.
+const ANNOUNCED: usize = 1_024;
 
 /// The calls. Each method is one thing that happened; what must be done about it is added to `out`.
 ///
@@ -24,8 +27,8 @@ pub struct Calls {
     /// Whether the agent waits for each outcome, so that no other page may be at work when one is told.
     pub(super) answering: bool,
     pub(super) open: List<CallId, Call>,
-    /// What remains of an ended call is its name, so that it is never taken for a new one.
-    ended: HashSet<Rc<str>>,
+    /// What remains of an ended call is its name, so that it is not taken for a new one.
+    ended: Recent,
     /// Calls that are to start, in the order they were let through: effects of one call may be the ground of the next.
     line: VecDeque<CallId>,
     pub(super) checks: List<CheckId, CallId>,
@@ -84,6 +87,7 @@ impl Calls {
         }
         match self.open.get_mut(id) {
             None => {
+                self.make_room(out);
                 let call = Call { schemas, ..Call::new(State::Announced, tool, Some(arguments.clone())) };
                 self.open.add(id.clone(), call);
                 tell(id, tool, State::Announced, "the agent asks for it", Some(arguments), None, out);
@@ -95,6 +99,17 @@ impl Calls {
                 self.begin(id, registry, out);
             }
             Some(_) => {}
+        }
+    }
+
+    /// Gives up the oldest call that was announced and never let through, when there are too many.
+    fn make_room(&mut self, out: &mut Vec<Action>) {
+        let mut waits = self.open.iter().filter(|(_, call)| !call.state.is_under_way());
+        let oldest = waits.next().map(|(id, call)| (id.clone(), call.tool.clone()));
+        if let Some((id, tool)) = oldest
+            && waits.count() + 1 >= ANNOUNCED
+        {
+            self.withdrawn(&id, &tool, "too many calls wait to be let through".to_owned(), out);
         }
     }
 
@@ -213,7 +228,7 @@ impl Calls {
             return false;
         }
         self.open.take(id);
-        self.ended.insert(id.name());
+        self.ended.add(id.name());
         true
     }
 
@@ -511,7 +526,7 @@ impl Calls {
         if let Some(run) = call.run.filter(|_| call.state != State::Running) {
             self.runs.take(&run);
         }
-        self.ended.insert(id.name());
+        self.ended.add(id.name());
         tell(id, &call.tool, State::Settled, reason, None, Some(ending), out);
         if let Some(place) = self.line.iter().position(|waits| waits == id) {
             self.line.remove(place);

@@ -3,7 +3,8 @@
 //! Inserting an entry is the claim: who finds one there has lost. An entry outlives its page, so that what was begun is
 //! never begun again; whoever reads it learns whether its owner still lives.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::mem;
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -187,11 +188,16 @@ pub struct Remembered {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Owner(pub Rc<str>);
 
+/// Entries kept that are done with.
+const KEPT: usize = 20_000;
+
 /// A ledger in memory: the whole truth where there is no storage.
 #[derive(Debug, Default)]
 pub struct Ledger {
     entries: HashMap<Key, Entry>,
     places: HashMap<Rc<str>, (Owner, Place)>,
+    /// The entries that are done with, in that order.
+    ended: VecDeque<Key>,
 }
 
 #[derive(Debug)]
@@ -227,13 +233,28 @@ impl Ledger {
             entry.outcome = Some(outcome);
             entry.owed = owed;
         }
+        if first && !owed {
+            self.end(key);
+        }
         first
     }
 
     /// The agent has been told.
     pub fn discharge(&mut self, key: &Key) {
-        if let Some(entry) = self.entries.get_mut(key) {
-            entry.owed = false;
+        if let Some(entry) = self.entries.get_mut(key)
+            && mem::take(&mut entry.owed)
+        {
+            self.end(key);
+        }
+    }
+
+    /// An entry is done with, and one that has been for long is forgotten.
+    fn end(&mut self, key: &Key) {
+        self.ended.push_back(key.clone());
+        if self.ended.len() > KEPT
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.entries.remove(&oldest);
         }
     }
 
@@ -339,6 +360,21 @@ mod tests {
         ledger.withdraw(&key("a"));
         assert!(ledger.look(&key("a"), |_| true).is_none());
         assert!(matches!(ledger.claim(&key("a"), "t", &owner("2"), |_| true), Claim::Won));
+    }
+
+    #[test]
+    fn what_is_done_with_for_long_is_forgotten_and_what_is_not_stays() {
+        let mut ledger = Ledger::default();
+        ledger.claim(&key("open"), "t", &owner("1"), |_| true);
+        ledger.record(&key("owed"), outcome("1"), true, &owner("1"));
+        for n in 0..30_000 {
+            ledger.record(&key(&n.to_string()), outcome("1"), false, &owner("1"));
+        }
+        ledger.discharge(&key("owed"));
+        ledger.discharge(&key("owed"));
+        assert_eq!((ledger.entries.len(), ledger.ended.len()), (KEPT + 1, KEPT));
+        let known = |name: &str| ledger.look(&key(name), |_| true).is_some();
+        assert!(known("open") && known("owed") && known("29999") && known("10001") && !known("10000"));
     }
 
     #[test]

@@ -27,6 +27,7 @@ impl Conversation {
                 self.emit(Topic::Connection, &connection);
             }
             Signal::Delivered(delivery) => self.hear_delivery(delivery, now),
+            Signal::Repeated(id) => self.tell_repeated(id.as_deref()),
             Signal::Found(meanings) => {
                 for meaning in meanings {
                     self.understand(meaning, None, now);
@@ -84,14 +85,18 @@ impl Conversation {
 
     fn hear_delivery(&mut self, delivery: Delivery, now: Millis) {
         if let Some(id) = delivery.id.as_deref()
-            && !self.inbox.admit(id)
+            && !self.told.add(id)
         {
-            return self.tell_notice(NoticeCode::DuplicateEvent, "an event came again", Some(id));
+            return self.tell_repeated(Some(id));
         }
         self.emit_text(Topic::Event, delivery.raw);
         for meaning in delivery.meanings {
             self.understand(meaning, delivery.id.as_deref(), now);
         }
+    }
+
+    fn tell_repeated(&mut self, event: Option<&str>) {
+        self.tell_notice(NoticeCode::DuplicateEvent, "an event came again", event);
     }
 
     fn understand(&mut self, meaning: Meaning, event: Option<&str>, now: Millis) {

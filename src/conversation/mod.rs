@@ -6,7 +6,6 @@ mod content;
 mod effect;
 mod event;
 mod hear;
-mod inbox;
 mod input;
 mod machine;
 mod memory;

@@ -10,10 +10,10 @@ use crate::error::Error;
 use crate::list::List;
 use crate::net::Millis;
 use crate::protocol::{CommandId, Protocol, Status};
+use crate::recent::Recent;
 use crate::tool::{KnownTool, Registry, SchemaRequest, Tool};
 
 use super::approval::Approval;
-use super::inbox::Inbox;
 use super::memory::Written;
 use super::results::{Owed, Results};
 use super::turn::Turn;
@@ -24,7 +24,8 @@ pub struct Conversation {
     pub(super) protocol: Box<dyn Protocol>,
     pub(super) registry: Registry,
     pub(super) calls: Calls,
-    pub(super) inbox: Inbox,
+    /// The events that were told.
+    pub(super) told: Recent,
     pub(super) turn: Turn,
     pub(super) phase: Phase,
     pub(super) status: Status,
@@ -120,7 +121,7 @@ impl Conversation {
             calls: Calls::new(protocol.answers()),
             protocol,
             registry,
-            inbox: Inbox::default(),
+            told: Recent::default(),
             turn: Turn::default(),
             phase: Phase::New,
             status: Status::Idle,

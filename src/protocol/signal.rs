@@ -21,6 +21,8 @@ pub enum Signal {
     Connection(Connection),
     /// An event of the log or of the moment.
     Delivered(Delivery),
+    /// An event of the log came again, as its place says; here is its id.
+    Repeated(Option<String>),
     /// What is so without an event that says it: what was under way when we joined, or what we did ourselves.
     Found(Vec<Meaning>),
     /// Something is wrong on the server, or no longer is.

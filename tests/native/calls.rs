@@ -6,7 +6,7 @@ use pagehand::net::Answer;
 use pagehand::protocol::openhands::Opening;
 use serde_json::json;
 
-use crate::stage::{ID, Stage, ack, action, tool, tool_with};
+use crate::stage::{ID, Stage, ack, action, full_state, page_of, tool, tool_with};
 
 const ANY: &str = r#"{"type":"object"}"#;
 const LEVEL: &str = r##"{"type":"object","properties":{"level":{"enum":["info","warn"]},"n":{"type":"integer","minimum":1},
@@ -57,6 +57,61 @@ fn an_acknowledgement_before_its_action_waits_for_it() {
     assert_eq!(stage.runs.len(), 1);
     stage.answer("/events/a", 200, &action("a", "t", "{}"));
     assert_eq!(stage.runs.len(), 1);
+}
+
+/// More calls than are kept in mind.
+const MANY: i64 = 5_000;
+
+fn resent(stage: &mut Stage, frame: impl Fn(&mut Stage, i64, &str)) {
+    for n in 0..MANY {
+        frame(stage, 2 * n, &action(&format!("c{n}"), "t", "{}"));
+        frame(stage, 2 * n + 1, &ack(&format!("c{n}")));
+    }
+}
+
+#[test]
+fn a_call_that_comes_again_after_thousands_of_others_is_known_by_its_number() {
+    let mut stage = Stage::ready(vec![tool("t", r#"{"type":"object"}"#)]);
+    resent(&mut stage, Stage::durable);
+    assert_eq!(stage.runs.len(), 5_000);
+    stage.events.clear();
+    resent(&mut stage, Stage::durable);
+    assert_eq!(stage.runs.len(), 5_000);
+    assert!(stage.topic(Topic::Call).is_empty() && stage.topic(Topic::Event).is_empty());
+    assert_eq!(stage.notices(), vec!["duplicate_event"; 10_000]);
+    stage.durable(2 * MANY, &action("new", "t", "{}"));
+    stage.durable(2 * MANY + 1, &ack("new"));
+    assert_eq!(stage.runs.len(), 5_001);
+}
+
+#[test]
+fn without_numbers_a_call_that_comes_again_after_thousands_of_others_is_known_by_the_ledger() {
+    let mut stage = Stage::new(vec![tool("t", r#"{"type":"object"}"#)]);
+    stage.command(Command::Open);
+    stage.open("1.43.1", 201, "[]");
+    stage.frame(&full_state("subscribed", "running"));
+    stage.answer("/events/search", 200, &page_of(&[], None));
+    resent(&mut stage, |stage, _, event| stage.frame(event));
+    assert_eq!(stage.runs.len(), 5_000);
+    stage.events.clear();
+    resent(&mut stage, |stage, _, event| stage.frame(event));
+    assert_eq!(stage.runs.len(), 5_000);
+    assert_eq!(stage.outcome("c0"), json!({ "kind": "ok", "result": null }));
+    assert!(!stage.states("c0").contains("running"), "{}", stage.states("c0"));
+}
+
+#[test]
+fn of_thousands_of_calls_that_are_never_let_through_the_oldest_are_given_up() {
+    let mut stage = Stage::ready(vec![tool("t", ANY)]);
+    for n in 0..1_500 {
+        stage.durable(n, &action(&format!("c{n}"), "t", "{}"));
+    }
+    assert_eq!(stage.states("c475"), "announced withdrawn");
+    assert_eq!(stage.states("c476"), "announced");
+    stage.durable(1_500, &ack("c0"));
+    stage.durable(1_501, &ack("c476"));
+    assert_eq!(stage.runs.iter().map(|run| run.call.as_str()).collect::<Vec<_>>(), ["c476"]);
+    assert_eq!(stage.notices(), ["late_signal"]);
 }
 
 #[test]

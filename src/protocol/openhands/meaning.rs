@@ -7,6 +7,9 @@ use crate::tool::KnownTool;
 use super::event::{Action, Event, Kind, StateUpdate};
 use super::{arguments, info};
 
+/// Unanswered actions kept. More than that were left behind by turns that are over.
+const OPEN: usize = 1_024;
+
 /// Reads events in their order. It remembers which actions the server has not answered yet: a person may be asked about
 /// them, and some answers name the model's `tool_call_id` only, which need not be unique.
 #[derive(Default)]
@@ -138,6 +141,9 @@ impl Reader {
             editable: false,
             schema: None,
         };
+        if self.open.len() >= OPEN {
+            self.open.remove(0);
+        }
         self.open.push(Open { tool_call_id: action.tool_call_id, call: pending });
         meanings.extend(client.map(|client| Meaning::Announced {
             call: call_id,

@@ -55,6 +55,13 @@ pub(super) struct Live {
     pub(super) text: String,
 }
 
+impl Live {
+    /// The event's id.
+    pub(super) fn id(&self) -> Option<String> {
+        event_id(&self.text)
+    }
+}
+
 /// What comes of an event or a page.
 pub(super) enum Step {
     /// Nothing yet.

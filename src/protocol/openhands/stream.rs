@@ -13,6 +13,9 @@ use super::version::Socket;
 /// would do so for ever.
 const TOO_LARGE: &str = "frame_too_large";
 
+/// What lies so far back came before. What is nearer is known by its id, should a server not keep to its order.
+const LONG_AGO: i64 = 2_048;
+
 /// The events of one conversation, in their order, over reconnections.
 pub(super) struct Stream {
     socket: Socket,
@@ -204,6 +207,9 @@ impl Stream {
 
     fn logged_event(&mut self, event: &Live, out: &mut Outlet) {
         if let Some(seq) = event.seq {
+            if self.cursor.delivered().is_some_and(|delivered| delivered.saturating_sub(seq) >= LONG_AGO) {
+                return out.say(Signal::Repeated(event.id()));
+            }
             self.cursor.advance(seq);
             self.moved = true;
         }

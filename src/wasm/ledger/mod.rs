@@ -183,8 +183,9 @@ impl Keeper {
         }
         let entry = Entry::new(key, &self.owner, tool, lease, clock::now());
         let found = self.attempt(async |store| store.claim(&entry).await).await.flatten();
-        // One of our own: an attempt that looked as if it had failed.
-        let Some(found) = found.filter(|found| found.owner != entry.owner) else { return Claim::Won };
+        // One of our own without an outcome: an attempt that looked as if it had failed.
+        let known = |found: &Entry| found.owner != entry.owner || found.outcome.is_some();
+        let Some(found) = found.filter(known) else { return Claim::Won };
         page::withdraw(key);
         let claim = self.judge(found).await.into();
         if let Claim::Settled(outcome) = &claim {

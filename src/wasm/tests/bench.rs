@@ -195,6 +195,7 @@ fn line(input: &LedgerInput) -> String {
         LedgerInput::Recalled(_) => "recalled".into(),
         LedgerInput::Claimed { key, claim } => format!("claimed {} {}", key.subject, word(claim)),
         LedgerInput::Watched { key, claim } => format!("watched {} {}", key.subject, word(claim)),
+        LedgerInput::Placed { theirs } => format!("placed {theirs:?}"),
         LedgerInput::Unavailable { reason } => format!("unavailable {reason}"),
     }
 }
