@@ -2,13 +2,16 @@
 //! [`Command`]s of the house into frames and requests. A protocol's folder is the only place that knows its wire.
 
 pub mod openhands;
+pub mod uipath;
 
 mod command;
+mod key;
 mod signal;
 mod wire;
 
 pub use crate::tool::Schemas;
 pub use command::{Command, CommandId, Deed, Page};
+pub use key::SessionKey;
 pub use signal::{Condition, Connection, Delivery, Meaning, NoticeCode, Opened, PendingCall, Signal, Status};
 pub use wire::{Carried, Carry, Outlet, Surroundings, Wire, WireEffect};
 

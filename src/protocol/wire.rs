@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::net::{Answer, Request, RequestId, SocketId};
 
-use super::{CommandId, Signal};
+use super::{CommandId, NoticeCode, Signal};
 
 /// What comes over the wire.
 pub enum Wire {
@@ -136,6 +136,13 @@ pub enum Carried {
     },
     /// A text for this conversation.
     Text(String),
+    /// Something came that is for none of the conversations, or that nobody understands.
+    Odd {
+        /// What.
+        code: NoticeCode,
+        /// A sentence.
+        message: String,
+    },
     /// It is gone for good.
     Refused(Error),
 }

@@ -30,3 +30,4 @@ mod results;
 mod samples;
 mod stage;
 mod turns;
+mod uipath;

@@ -7,7 +7,6 @@ use crate::tool::{RunOn, Tool};
 
 use super::deed::Form;
 use super::feed::Feed;
-use super::key::{Keys, SessionKey};
 use super::link::Link;
 use super::meaning::Reader;
 use super::messages::Messages;
@@ -19,6 +18,7 @@ use super::stream::Stream;
 use super::suspicion::Suspicion;
 use super::version::{self, Socket};
 use super::{info, rules};
+use crate::protocol::key::{Keys, SessionKey};
 
 /// Which server, and how it knows us.
 pub struct Settings {

@@ -11,7 +11,6 @@ mod deed;
 mod event;
 mod feed;
 mod info;
-mod key;
 mod link;
 mod machine;
 mod meaning;
@@ -28,6 +27,6 @@ mod suspicion;
 mod tail;
 mod version;
 
-pub use key::SessionKey;
+pub use super::key::SessionKey;
 pub use machine::{OpenHands, Settings};
 pub use opening::Opening;

@@ -8,8 +8,8 @@ use crate::protocol::{CommandId, Outlet, WireEffect};
 
 use super::answer;
 use super::deed::Form;
-use super::key::Keys;
 use super::suspicion::Question;
+use crate::protocol::key::Keys;
 
 /// How long something may be asked of the server before a word about it.
 const SLOW: Millis = Millis(5_000);

@@ -1,4 +1,4 @@
-//! The session key: none, one that stays, or one that the app is asked for.
+//! The key that a server knows us by: none, one that stays, or one that the app is asked for.
 
 /// How the server knows us. It has no `Debug`: keys are not written anywhere.
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub enum SessionKey {
 }
 
 /// The key as it is now.
-pub(super) struct Keys {
+pub(in crate::protocol) struct Keys {
     asked: bool,
     current: Option<String>,
     /// Whether the app has a question of ours.
@@ -21,7 +21,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub(super) fn new(key: SessionKey) -> Self {
+    pub(in crate::protocol) fn new(key: SessionKey) -> Self {
         let (asked, current) = match key {
             SessionKey::None => (false, None),
             SessionKey::Fixed(key) => (false, Some(key)),
@@ -31,27 +31,27 @@ impl Keys {
     }
 
     /// Whether the app gives the keys.
-    pub(super) fn are_asked(&self) -> bool {
+    pub(in crate::protocol) fn are_asked(&self) -> bool {
         self.asked
     }
 
     /// Whether there is no key yet and there must be one.
-    pub(super) fn are_missing(&self) -> bool {
+    pub(in crate::protocol) fn are_missing(&self) -> bool {
         self.asked && self.current.is_none()
     }
 
     /// The key; an empty one is none.
-    pub(super) fn current(&self) -> Option<&str> {
+    pub(in crate::protocol) fn current(&self) -> Option<&str> {
         self.current.as_deref().filter(|key| !key.is_empty())
     }
 
     /// Asks. Whether the app has to be told: it has one question at a time.
-    pub(super) fn ask(&mut self) -> bool {
+    pub(in crate::protocol) fn ask(&mut self) -> bool {
         !std::mem::replace(&mut self.asking, true)
     }
 
     /// The app answered. Whether it was asked.
-    pub(super) fn given(&mut self, key: Option<String>) -> bool {
+    pub(in crate::protocol) fn given(&mut self, key: Option<String>) -> bool {
         let asked = std::mem::take(&mut self.asking);
         if let Some(key) = key.filter(|_| asked) {
             self.current = Some(key);

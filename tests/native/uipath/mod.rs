@@ -1,0 +1,3 @@
+//! UiPath's conversational agents.
+
+mod line;
