@@ -8,6 +8,8 @@ use wasm_bindgen_futures::JsFuture;
 use crate::call::Settled;
 use crate::error::Error;
 use crate::json;
+use crate::protocol::SessionKey;
+use crate::protocol::uipath::{Settings as Service, Surface};
 
 #[wasm_bindgen]
 extern "C" {
@@ -51,6 +53,22 @@ pub(super) fn options(bag: &JsValue) -> Result<Options, Error> {
         results: flag("results"),
         feed: flag("feed"),
         asks_key: flag("asksKey"),
+    })
+}
+
+/// Where a conversation service is, from the same kind of bag.
+pub(super) fn service(bag: &JsValue) -> Result<Service, Error> {
+    let needed = |field: &'static str| text_at(bag, field).ok_or_else(|| Error::invalid(field, "a text"));
+    let surface = text_at(bag, "surfaceName")
+        .map(|name| Surface { name, version: text_at(bag, "surfaceVersion").unwrap_or_default() });
+    Ok(Service {
+        url: needed("url")?,
+        organization: needed("organization")?,
+        tenant: needed("tenant")?,
+        token: text_at(bag, "sessionKey").map_or(SessionKey::Asked, SessionKey::Fixed),
+        socket_path: text_at(bag, "socketPath"),
+        external_user: text_at(bag, "externalUser"),
+        surface,
     })
 }
 

@@ -16,6 +16,7 @@ use super::handler::Handlers;
 use super::hooks::{Hooks, report};
 use super::inputs::Inputs;
 use super::ledger::Keeper;
+use super::line::{Line, Member};
 use super::listen::Listener;
 use super::slots::Slots;
 use super::socket::Sockets;
@@ -33,6 +34,8 @@ pub(super) struct Driver {
     fetches: Fetches,
     handlers: Handlers,
     ledger: Rc<Keeper>,
+    /// The connection, where it is one that conversations share.
+    line: RefCell<Option<Member>>,
     surroundings: RefCell<Vec<Listener>>,
     closing: Cell<Option<OperationId>>,
     itself: Weak<Self>,
@@ -41,7 +44,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(conversation: Conversation, handlers: Map, hooks: Hooks) -> Rc<Self> {
+    pub(super) fn new(conversation: Conversation, handlers: Map, line: Option<&Line>, hooks: Hooks) -> Rc<Self> {
         Rc::new_cyclic(|weak: &Weak<Self>| {
             let itself = weak.clone();
             let inputs = Inputs::new(move |input| {
@@ -55,6 +58,7 @@ impl Driver {
                 draining: Cell::new(false),
                 stopped: Cell::new(false),
                 ledger: Keeper::new(&hooks, &inputs),
+                line: RefCell::new(line.map(|line| line.join(&inputs))),
                 surroundings: RefCell::new(page::listen(&hooks, &inputs)),
                 closing: Cell::new(None),
                 itself: weak.clone(),
@@ -132,6 +136,8 @@ impl Driver {
         self.alarm.stop();
         let surroundings = self.surroundings.try_borrow_mut().map(|mut listeners| std::mem::take(&mut *listeners));
         drop(surroundings);
+        let member = self.line.try_borrow_mut().ok().and_then(|mut line| line.take());
+        drop(member);
         self.sockets.close_all();
         self.fetches.abort();
         self.ledger.stop();
@@ -161,7 +167,11 @@ impl Driver {
             Effect::Validate { check, schema, instance } => {
                 schema::validate(&self.hooks, &self.inputs, check, schema, instance);
             }
-            Effect::Wire(WireEffect::Carry(_)) => {}
+            Effect::Wire(WireEffect::Carry(what)) => {
+                if let Ok(Some(member)) = self.line.try_borrow().as_deref() {
+                    member.carry(what);
+                }
+            }
             Effect::Wire(WireEffect::AskKey) => key::ask(&self.hooks, &self.inputs),
             Effect::Ledger(effect) => self.ledger.perform(effect),
             Effect::Review { run, tool, call, arguments } => {

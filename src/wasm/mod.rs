@@ -21,6 +21,7 @@ mod hooks;
 mod inputs;
 mod key;
 mod ledger;
+mod line;
 mod listen;
 mod moment;
 mod page;
@@ -79,7 +80,7 @@ impl Session {
     /// Throws the error of [`Hooks`]' making when something is refused.
     pub fn openhands(options: &JsValue, tools: &str, handlers: Map, hooks: Hooks) -> Result<Session, JsValue> {
         match conversation(options, tools) {
-            Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, hooks) }),
+            Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, None, hooks) }),
             Err(error) => Err(error::to_js(&hooks, &error)),
         }
     }

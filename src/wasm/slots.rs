@@ -38,6 +38,10 @@ impl<K: Copy + PartialEq, V> Slots<K, V> {
         entries.iter().find(|(other, _)| *other == key).map(|(_, value)| value.clone())
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.try_borrow().is_ok_and(|entries| entries.is_empty())
+    }
+
     pub(super) fn drain(&self) -> Vec<(K, V)> {
         self.0.try_borrow_mut().map(|mut entries| std::mem::take(&mut *entries)).unwrap_or_default()
     }
