@@ -32,9 +32,13 @@ impl Key {
         Self { conversation: Rc::clone(conversation), subject: [CALL, call.as_str()].concat().into() }
     }
 
-    /// Of the answer to a request for approval.
-    pub fn approval(conversation: &Rc<str>, approval: &str) -> Self {
-        Self { conversation: Rc::clone(conversation), subject: [APPROVAL, approval].concat().into() }
+    /// Of an attempt at answering a request for approval, the first of which is 0.
+    pub fn approval(conversation: &Rc<str>, approval: &str, attempt: u32) -> Self {
+        let subject = match attempt {
+            0 => [APPROVAL, approval].concat(),
+            again => [APPROVAL, "again ", &again.to_string(), " ", approval].concat(),
+        };
+        Self { conversation: Rc::clone(conversation), subject: subject.into() }
     }
 
     /// Of telling the agent the outcome of a call.

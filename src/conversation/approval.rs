@@ -14,11 +14,15 @@ use crate::call::{CallId, CheckId, Claim, EngineError, Key, LedgerEffect};
 use crate::error::Error;
 use crate::json::Object;
 use crate::net::Millis;
-use crate::protocol::{self, PendingCall, Status};
+use crate::protocol::{self, PendingCall};
 use crate::tool::{Against, Report};
 
 use super::state::{Conversation, Purpose};
 use super::{Content, Effect, OperationId, Topic};
+
+/// The end of an attempt that may have reached the server, and of one that did not, in the ledger. Any other end is an answer.
+const UNHEARD: &str = r#""unheard""#;
+const NOT_GIVEN: &str = r#""not given""#;
 
 /// How long the page that claimed an answer may take to send it, where nothing else tells whether it lives.
 const LEASE: Millis = Millis(60_000);
@@ -30,8 +34,8 @@ pub(super) struct Approval {
     stage: Stage,
     /// Whether this page asks for itself, about a call that it has.
     own: bool,
-    /// Whether the answer is ours to give.
-    claimed: bool,
+    /// The next attempt at answering, as far as is known; none has begun before the first.
+    attempt: u32,
     /// Whether an answer may have been given of which nothing was heard.
     doubtful: bool,
 }
@@ -43,7 +47,7 @@ enum Stage {
     Checking(CheckId, Wanted),
     /// The ledger is asked.
     Claiming(Wanted),
-    /// The server is asked whether it still waits.
+    /// The server is asked what it waits for.
     Looking(Wanted),
     /// The answer is under way.
     Sending,
@@ -53,6 +57,19 @@ enum Stage {
 pub(super) struct Wanted {
     pub(super) operation: OperationId,
     pub(super) answer: Answer,
+}
+
+/// An answer that was sent.
+pub(super) struct Given {
+    pub(super) operation: OperationId,
+    /// The attempt's entry in the ledger.
+    key: Key,
+    question: Rc<str>,
+    runs: bool,
+    /// Whether the end of the request tells that the answer was taken.
+    sure: bool,
+    /// What to say then.
+    say: Option<Content>,
 }
 
 /// The ways to answer.
@@ -109,7 +126,7 @@ impl Conversation {
 
     fn open_approval(&mut self, id: Rc<str>, calls: Vec<PendingCall>, own: bool) {
         self.emit(Topic::Approval, &Told::Open { id: &id, calls: &calls });
-        self.approvals.push(Approval { id, calls, stage: Stage::Open, own, claimed: false, doubtful: false });
+        self.approvals.push(Approval { id, calls, stage: Stage::Open, own, attempt: 0, doubtful: false });
     }
 
     /// The server waits no longer.
@@ -187,14 +204,17 @@ impl Conversation {
 
     /// An answer that may leave.
     fn checked_answer(&mut self, id: &Rc<str>, wanted: Wanted, now: Millis) {
-        let key = Key::approval(&self.key, id);
+        if self.approval(id).is_some_and(|approval| approval.own) {
+            self.answer_own(id, wanted, now);
+        } else {
+            self.claim_answer(id, wanted);
+        }
+    }
+
+    fn claim_answer(&mut self, id: &Rc<str>, wanted: Wanted) {
+        let name = Rc::clone(&self.key);
         let Some(approval) = self.approval(id) else { return };
-        if approval.own {
-            return self.answer_own(id, wanted, now);
-        }
-        if approval.claimed {
-            return self.look_or_send(id, wanted, now);
-        }
+        let key = Key::approval(&name, id, approval.attempt);
         approval.stage = Stage::Claiming(wanted);
         self.out.push(Effect::Ledger(LedgerEffect::Claim { key, tool: String::new(), lease: LEASE }));
     }
@@ -213,57 +233,66 @@ impl Conversation {
     /// The ledger says whose answer it is.
     pub(super) fn approval_claimed(&mut self, key: &Key, claim: &Claim, now: Millis) {
         let name = Rc::clone(&self.key);
-        let Some(approval) = self.approvals.iter_mut().find(|approval| *key == Key::approval(&name, &approval.id))
-        else {
-            return;
+        let asks = |approval: &&mut Approval| {
+            matches!(approval.stage, Stage::Claiming(_)) && *key == Key::approval(&name, &approval.id, approval.attempt)
         };
-        if !matches!(approval.stage, Stage::Claiming(_)) {
-            return;
-        }
+        let Some(approval) = self.approvals.iter_mut().find(asks) else { return };
         let id = Rc::clone(&approval.id);
         let Stage::Claiming(wanted) = mem::replace(&mut approval.stage, Stage::Open) else { return };
-        match claim {
-            Claim::Held | Claim::Settled(_) => self.settle(wanted.operation, Err(Error::ApprovalAnswered)),
-            Claim::Won | Claim::Abandoned => {
-                approval.claimed = true;
-                approval.doubtful = matches!(claim, Claim::Abandoned);
-                self.look_or_send(&id, wanted, now);
-            }
-        }
+        let doubtful = match claim {
+            Claim::Won => return self.look_or_send(&id, wanted, now),
+            // Its page may have sent it.
+            Claim::Abandoned => true,
+            Claim::Settled(end) if end.get() == UNHEARD => true,
+            Claim::Settled(end) if end.get() == NOT_GIVEN => false,
+            Claim::Held | Claim::Settled(_) => return self.settle(wanted.operation, Err(Error::ApprovalAnswered)),
+        };
+        approval.attempt += 1;
+        approval.doubtful |= doubtful;
+        self.claim_answer(&id, wanted);
     }
 
-    /// Looks first whether the server still waits, when an earlier answer may have reached it: a second yes would start a
-    /// turn of its own.
+    /// Looks first what the server waits for, when an earlier answer may have reached it: a second yes would start a turn of
+    /// its own, or be taken for something else.
     fn look_or_send(&mut self, id: &Rc<str>, wanted: Wanted, now: Millis) {
-        let asks = !self.protocol.answers();
         let Some(approval) = self.approval(id) else { return };
-        if approval.doubtful && asks {
+        if approval.doubtful {
             approval.stage = Stage::Looking(wanted);
-            self.command(Purpose::Look, protocol::Command::Poll, now);
+            self.command(Purpose::Look, protocol::Command::Look, now);
         } else {
             self.send_answer(id, wanted, now);
         }
     }
 
-    /// The server said whether it still waits.
-    pub(super) fn approval_looked(&mut self, found: Result<&Status, Error>, now: Millis) {
-        let looks = |approval: &&mut Approval| matches!(approval.stage, Stage::Looking(_));
-        let Some(approval) = self.approvals.iter_mut().find(looks) else { return };
-        let id = Rc::clone(&approval.id);
-        let Stage::Looking(wanted) = mem::replace(&mut approval.stage, Stage::Open) else { return };
-        match found {
-            Ok(Status::WaitingForConfirmation) => self.send_answer(&id, wanted, now),
-            Ok(_) => self.settle(wanted.operation, Err(Error::ApprovalAnswered)),
-            Err(error) => self.settle(wanted.operation, Err(error)),
+    /// The server said what it waits for: the newest call of each question.
+    pub(super) fn approval_looked(&mut self, found: &Result<Vec<CallId>, Error>, now: Millis) {
+        let looks = |approval: &&Approval| matches!(approval.stage, Stage::Looking(_));
+        let looking: Vec<_> = self.approvals.iter().filter(looks).map(|approval| Rc::clone(&approval.id)).collect();
+        for id in looking {
+            let Some(approval) = self.approval(&id) else { continue };
+            let Stage::Looking(wanted) = mem::replace(&mut approval.stage, Stage::Open) else { continue };
+            let error = match found {
+                Ok(waiting) if waiting.iter().any(|newest| newest.as_str() == &*id) => {
+                    self.send_answer(&id, wanted, now);
+                    continue;
+                }
+                Ok(_) => Error::ApprovalAnswered,
+                Err(error) => error.clone(),
+            };
+            self.give_up(&id, NOT_GIVEN);
+            self.settle(wanted.operation, Err(error));
         }
     }
 
     fn send_answer(&mut self, id: &Rc<str>, Wanted { operation, answer }: Wanted, now: Millis) {
+        let name = Rc::clone(&self.key);
         let Some(approval) = self.approval(id) else {
             return self.settle(operation, Err(Error::ApprovalAnswered));
         };
         approval.stage = Stage::Sending;
-        let question = Rc::clone(id);
+        let key = Key::approval(&name, id, approval.attempt);
+        // A message without an answer is found in the log, but not whether it ran.
+        let sure = !matches!(answer, Answer::Say(_));
         let (command, say) = match answer {
             Answer::Decide { accept, reason, arguments, say } => {
                 let question = CallId::new(Rc::clone(id));
@@ -276,43 +305,45 @@ impl Conversation {
         if runs {
             self.turn.begin(true, now);
         }
-        self.command(Purpose::Answer { operation, question, runs, say }, command, now);
+        let given = Given { operation, key, question: Rc::clone(id), runs, sure, say };
+        self.command(Purpose::Answer(given), command, now);
     }
 
     /// An answer has ended; meanwhile there may be another question.
-    pub(super) fn answered(
-        &mut self,
-        operation: OperationId,
-        question: &Rc<str>,
-        runs: bool,
-        say: Option<Content>,
-        result: Result<String, Error>,
-        now: Millis,
-    ) {
+    pub(super) fn answered(&mut self, given: Given, result: Result<String, Error>, now: Millis) {
+        let Given { operation, key, question, runs, sure, say } = given;
         let unheard = matches!(result, Err(Error::Unreachable | Error::RequestTimeout | Error::Unconfirmed));
-        let result = match (result, self.approval(question)) {
+        let asked = self.approval(&question).is_some();
+        if runs && result.is_err() && !unheard {
+            self.turn.withdraw();
+        }
+        let result = match result {
             // Nothing was heard of it, but the log shows that it was taken.
-            (Err(_), None) if unheard => Ok("null".to_owned()),
-            (Err(error), approval) => {
-                if let Some(approval) = approval {
-                    approval.stage = Stage::Open;
-                    approval.doubtful |= unheard;
-                }
-                if runs && !unheard {
-                    self.turn.withdraw();
-                }
-                Err(error)
-            }
-            (Ok(done), _) => {
-                let key = Key::approval(&self.key, question);
-                self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: runs.to_string(), owed: false }));
-                Ok(done)
-            }
+            Err(_) if unheard && !asked => Ok("null".to_owned()),
+            result => result,
         };
+        if asked && (unheard || (!sure && result.is_ok())) {
+            self.give_up(&question, UNHEARD);
+        } else if asked && result.is_err() {
+            self.give_up(&question, NOT_GIVEN);
+        } else {
+            self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: runs.to_string(), owed: false }));
+        }
         match (result, say) {
             (Ok(_), Some(content)) => self.speak(operation, content, now),
             (result, _) => self.settle(operation, result),
         }
+    }
+
+    /// The question can be answered again, here and in other pages: each attempt has an entry of its own.
+    fn give_up(&mut self, id: &Rc<str>, end: &str) {
+        let name = Rc::clone(&self.key);
+        let Some(approval) = self.approval(id) else { return };
+        let key = Key::approval(&name, id, approval.attempt);
+        approval.stage = Stage::Open;
+        approval.attempt += 1;
+        approval.doubtful |= end == UNHEARD;
+        self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: end.to_owned(), owed: false }));
     }
 
     /// Whether the server waits for an answer.

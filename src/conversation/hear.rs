@@ -36,8 +36,8 @@ impl Conversation {
             Signal::Condition(condition) => self.emit(Topic::Condition, &condition),
             Signal::Label { text, generated } => self.tell_label(&text, generated),
             Signal::Delta { item, reasoning, content } => self.tell_delta(item.as_deref(), reasoning, &content),
+            Signal::Waiting(questions) => self.approval_looked(&Ok(questions), now),
             Signal::Polled(status) => {
-                self.approval_looked(Ok(&status), now);
                 if self.turn.polled(&status, now) {
                     self.change_status(status);
                 }

@@ -9,7 +9,7 @@ use crate::net::Millis;
 use crate::protocol::{self, CommandId, Connection, Outlet, Status, Surroundings, Wire};
 use crate::tool::{RunOn, SchemaRequest, Tool};
 
-use super::approval::{Answer, Wanted};
+use super::approval::{Answer, Given, Wanted};
 
 use super::state::{Conversation, Phase, Purpose};
 use super::{Command, Content, Effect, Input, OperationId, Topic};
@@ -275,12 +275,10 @@ impl Conversation {
             None | Some(Purpose::Poll | Purpose::Nothing) => {}
             Some(Purpose::Look) => {
                 if let Err(error) = result {
-                    self.approval_looked(Err(error), now);
+                    self.approval_looked(&Err(error), now);
                 }
             }
-            Some(Purpose::Answer { operation, question, runs, say }) => {
-                self.answered(operation, &question, runs, say, result, now);
-            }
+            Some(Purpose::Answer(given)) => self.answered(given, result, now),
             Some(Purpose::Results(owed)) => self.results_sent(owed, &result),
             Some(Purpose::Told(owed)) => self.answer_sent(&owed, &result),
             Some(Purpose::App { operation, runs }) => {
@@ -335,7 +333,7 @@ impl Conversation {
         };
         let commands = self.commands.take_all().filter_map(|purpose| match purpose {
             Purpose::App { operation, .. } => operation,
-            Purpose::Answer { operation, .. } => Some(operation),
+            Purpose::Answer(Given { operation, .. }) => Some(operation),
             Purpose::Call(_)
             | Purpose::Poll
             | Purpose::Nothing

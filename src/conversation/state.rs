@@ -13,7 +13,7 @@ use crate::protocol::{CommandId, Protocol, Status};
 use crate::recent::Recent;
 use crate::tool::{KnownTool, Registry, SchemaRequest, Tool};
 
-use super::approval::Approval;
+use super::approval::{Approval, Given};
 use super::memory::Written;
 use super::results::{Owed, Results};
 use super::turn::Turn;
@@ -68,8 +68,8 @@ pub(super) enum Purpose {
     /// For the app; it may have stopped waiting.
     App { operation: Option<OperationId>, runs: bool },
     /// To answer what waits for approval; then to say something.
-    Answer { operation: OperationId, question: Rc<str>, runs: bool, say: Option<Content> },
-    /// To learn whether something still waits for approval.
+    Answer(Given),
+    /// To learn what waits for approval.
     Look,
     /// To tell the agent these outcomes in a message.
     Results(Vec<Owed>),

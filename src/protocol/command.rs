@@ -25,6 +25,8 @@ pub enum Command {
     History(Page),
     /// Ask for the status; it comes as [`Signal::Polled`](super::Signal::Polled). Done with `null`.
     Poll,
+    /// Look what waits for approval; it comes as [`Signal::Waiting`](super::Signal::Waiting). Done with `null`.
+    Look,
     /// Fetch a call that was let through before it was seen; it comes as a delivery. Done with `null`.
     Fetch(CallId),
     /// Answer a question for approval. Done with `null`.

@@ -45,6 +45,8 @@ pub enum Signal {
     },
     /// A poll's answer, which may lag behind what was delivered.
     Polled(Status),
+    /// What waits for approval, as the server says by now: the newest call of each question.
+    Waiting(Vec<CallId>),
     /// Something was dropped, repaired or not understood.
     Notice {
         /// What.

@@ -6,7 +6,7 @@ use pagehand::net::Answer;
 use pagehand::protocol::openhands::Opening;
 use serde_json::json;
 
-use crate::stage::{ID, Stage, ack, action, status, tool};
+use crate::stage::{ID, Stage, ack, action, page_of, status, tool};
 
 const ANY: &str = r#"{"type":"object"}"#;
 
@@ -148,12 +148,7 @@ fn case_17_an_answer_to_another_question_is_refused() {
 #[test]
 fn of_two_pages_one_answers() {
     let mut one = asking();
-    let mut two = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).on_page("two", &one);
-    two.command(Command::Open);
-    two.open("1.58.2", 200, "[]");
-    two.frame(r#"{"type":"sync","through_seq":-1}"#);
-    two.joined("[]");
-    ask(&mut two);
+    let mut two = another(&one, "two");
     let won = one.command(answer(true));
     let lost = two.command(answer(false));
     assert_eq!(two.error(lost), "approval_answered");
@@ -162,34 +157,145 @@ fn of_two_pages_one_answers() {
     assert!(one.settled[&won].is_ok());
 }
 
+/// Another page of the same browser, in which the same calls wait.
+fn another(of: &Stage, name: &str) -> Stage {
+    let mut page = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).on_page(name, of);
+    page.command(Command::Open);
+    page.open("1.58.2", 200, "[]");
+    page.frame(r#"{"type":"sync","through_seq":-1}"#);
+    page.joined("[]");
+    ask(&mut page);
+    page
+}
+
+/// The server's log shows what waits: the same question, newest event first, or what has become of it.
+fn looks(stage: &mut Stage, later: &[String]) {
+    let log =
+        [later, &[status("s1", "waiting_for_confirmation"), action("b", "t", "{}"), action("a", "t", "{}")]].concat();
+    assert!(stage.take("/respond_to_confirmation").is_none(), "it looks first");
+    stage.answer("TIMESTAMP_DESC", 200, &page_of(&log, None));
+}
+
+fn unheard(stage: &mut Stage) {
+    let lost = stage.command(answer(true));
+    stage.reply("/respond_to_confirmation", Answer::Unreachable);
+    assert_eq!(stage.error(lost), "unreachable");
+}
+
 #[test]
-fn a_page_that_died_with_the_answer_leaves_it_to_another_which_looks_first() {
+fn a_page_that_died_with_the_answer_leaves_it_to_one_other_which_looks_first() {
     let mut one = asking();
-    let mut two = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]).on_page("two", &one);
-    two.command(Command::Open);
-    two.open("1.58.2", 200, "[]");
-    two.frame(r#"{"type":"sync","through_seq":-1}"#);
-    two.joined("[]");
-    ask(&mut two);
+    let (mut two, mut three) = (another(&one, "two"), another(&one, "three"));
     one.command(answer(true));
     one.dies();
     two.command(answer(true));
-    assert!(two.take("/respond_to_confirmation").is_none(), "it may have been answered");
-    let waits = format!(r#"{{"id":"{ID}","execution_status":"waiting_for_confirmation"}}"#);
-    two.answer(ID, 200, &waits);
+    let late = three.command(answer(true));
+    assert_eq!(three.error(late), "approval_answered");
+    looks(&mut two, &[]);
     assert!(two.take("/respond_to_confirmation").is_some());
 }
 
 #[test]
 fn an_answer_of_which_nothing_was_heard_is_not_given_again_when_the_server_waits_no_longer() {
     let mut stage = asking();
-    let unheard = stage.command(answer(true));
-    stage.reply("/respond_to_confirmation", Answer::Unreachable);
-    assert_eq!(stage.error(unheard), "unreachable");
+    unheard(&mut stage);
     let again = stage.command(answer(true));
-    stage.answer(ID, 200, &format!(r#"{{"id":"{ID}","execution_status":"running"}}"#));
+    looks(&mut stage, &[status("s2", "running")]);
     assert_eq!(stage.error(again), "approval_answered");
     assert!(stage.take("/respond_to_confirmation").is_none());
+}
+
+#[test]
+fn an_answer_of_which_nothing_was_heard_is_not_given_to_a_later_question() {
+    let mut stage = asking();
+    unheard(&mut stage);
+    let again = stage.command(answer(true));
+    let later = [status("s3", "waiting_for_confirmation"), action("c", "t", "{}"), status("s2", "running")];
+    looks(&mut stage, &later);
+    assert_eq!(stage.error(again), "approval_answered");
+    assert!(stage.take("/respond_to_confirmation").is_none());
+}
+
+#[test]
+fn an_answer_of_which_nothing_was_heard_can_be_given_in_another_page() {
+    let mut one = asking();
+    let mut two = another(&one, "two");
+    let lost = one.command(answer(true));
+    let early = two.command(answer(true));
+    assert_eq!(two.error(early), "approval_answered", "it is on its way");
+    one.reply("/respond_to_confirmation", Answer::Unreachable);
+    assert_eq!(one.error(lost), "unreachable");
+    let yes = two.command(answer(true));
+    let twice = one.command(answer(true));
+    assert_eq!(one.error(twice), "approval_answered", "now the other has it");
+    looks(&mut two, &[]);
+    two.answer("/respond_to_confirmation", 200, "{}");
+    assert_eq!(two.settled[&yes], Ok(json!(null)));
+    let late = one.command(answer(true));
+    assert_eq!(one.error(late), "approval_answered");
+}
+
+#[test]
+fn a_look_that_fails_leaves_the_question_to_all_pages_and_the_doubt() {
+    let mut one = asking();
+    let mut two = another(&one, "two");
+    unheard(&mut one);
+    let again = one.command(answer(true));
+    one.reply("TIMESTAMP_DESC", Answer::Unreachable);
+    assert_eq!(one.error(again), "unreachable");
+    two.command(answer(true));
+    looks(&mut two, &[]);
+    assert!(two.take("/respond_to_confirmation").is_some());
+}
+
+#[test]
+fn a_refused_answer_can_be_given_in_another_page_without_a_look() {
+    let mut one = asking();
+    let mut two = another(&one, "two");
+    one.command(answer(true));
+    one.answer("/respond_to_confirmation", 429, r#"{"detail":"Conversation run limit reached."}"#);
+    two.command(answer(true));
+    assert!(two.take("/respond_to_confirmation").is_some());
+}
+
+#[test]
+fn a_message_that_approves_and_may_not_have_run_leaves_the_question_to_be_answered() {
+    let mut stage = asking();
+    let said = stage.command(Command::Send { content: Content::text("go on").unwrap(), run: true, approve: true });
+    // A 429, perhaps: the message is in the log, and the server still waits.
+    stage.reply("/events", Answer::Unreachable);
+    stage.durable(4, &crate::stage::said("m", "go on"));
+    assert_eq!(stage.settled[&said], Ok(json!(null)));
+    assert_eq!(approvals(&stage), ["open"]);
+    assert!(stage.take("TIMESTAMP_DESC").is_some(), "it was looked for, too");
+    let yes = stage.command(answer(true));
+    looks(&mut stage, &[crate::stage::said("m", "go on")]);
+    stage.answer("/respond_to_confirmation", 200, "{}");
+    assert_eq!(stage.settled[&yes], Ok(json!(null)));
+}
+
+#[test]
+fn a_message_that_approves_and_finds_no_room_is_not_made_to_run_later() {
+    let mut stage = asking();
+    let said = stage.command(Command::Send { content: Content::text("go on").unwrap(), run: true, approve: true });
+    stage.answer("/events", 429, r#"{"detail":"Conversation run limit reached."}"#);
+    assert_eq!(stage.error(said), "capacity");
+    stage.command(answer(true));
+    assert!(stage.take("/respond_to_confirmation").is_some());
+}
+
+#[test]
+fn a_run_that_found_no_room_is_not_asked_for_again_when_calls_wait() {
+    let mut stage = Stage::ready(vec![tool("t", ANY)]);
+    let run = stage.command(Command::Run { approve: false });
+    stage.answer("/run", 429, r#"{"detail":"Conversation run limit reached."}"#);
+    assert!(!stage.settled.contains_key(&run), "it is asked for again");
+    ask(&mut stage);
+    assert_eq!(stage.error(run), "capacity");
+    for _ in 0..20 {
+        stage.wait();
+    }
+    assert!(stage.take("/run").is_none(), "that would be a yes");
 }
 
 #[test]

@@ -3,13 +3,14 @@
 use crate::call::CallId;
 use crate::error::Error;
 use crate::net::{Backoff, Millis};
-use crate::protocol::{Command, CommandId, Connection, Outlet, Signal};
+use crate::protocol::{Command, CommandId, Connection, Outlet, Signal, Status};
 
 use super::deed::{Deed, Form};
 use super::machine::OpenHands;
 use super::messages::Found;
 use super::requests::{Answered, Purpose};
 use super::stream::Stream;
+use super::tail::Tail;
 
 /// Attempts at reading a call that was let through unseen: the log may lag behind the socket.
 const CALL_ATTEMPTS: u32 = 3;
@@ -40,6 +41,10 @@ impl OpenHands {
                 Ok(deed) => (self.rest.deed(self.id(), &deed), Purpose::Deed(id, Form::of(&deed))),
                 Err(error) => return out.done(id, Err(error)),
             },
+            Command::Look => {
+                let request = self.rest.search(self.id(), &Tail::first_page());
+                (request, Purpose::Waiting { command: id, tail: Tail::new() })
+            }
             Command::Poll => (self.rest.conversation(self.id()), Purpose::Poll(id)),
             Command::Fetch(call) => {
                 (self.rest.event(self.id(), call.as_str()), Purpose::Call { command: id, call, attempt: 1 })
@@ -64,7 +69,7 @@ impl OpenHands {
                 self.messages.there(command);
                 if run {
                     let backoff = self.backoff();
-                    self.run_later(command, backoff, Some(error), now);
+                    self.run_later(command, backoff, Some(error), now, out);
                 } else {
                     out.done(command, Ok("null".to_owned()));
                 }
@@ -106,6 +111,15 @@ impl OpenHands {
         self.look_for_messages(now, out);
     }
 
+    /// Something waits for approval: no run is asked for again.
+    pub(super) fn hear_question(&mut self, out: &mut Outlet) {
+        if self.stream.as_ref().is_some_and(Stream::waits) {
+            for (command, instead) in self.requests.cancel_runs() {
+                out.done(command, Err(kept_waiting(instead)));
+            }
+        }
+    }
+
     /// Messages that the log brought may be those that had no answer.
     pub(super) fn hear_messages(&mut self, now: Millis, out: &mut Outlet) {
         let said = self.stream.as_mut().map(Stream::take_messages).unwrap_or_default();
@@ -131,16 +145,50 @@ impl OpenHands {
             // The agent runs already: what was asked for is so.
             Ok(_) | Err(Error::AlreadyRunning) => out.done(command, Ok("null".to_owned())),
             Err(Error::Capacity { .. }) if backoff.attempts() < RUN_RETRIES => {
-                self.run_later(command, backoff, instead, now);
+                self.run_later(command, backoff, instead, now, out);
             }
             // A message that is there is not to be sent again, which other errors would suggest.
             Err(error) => out.done(command, Err(instead.unwrap_or(error))),
         }
     }
 
-    fn run_later(&mut self, command: CommandId, mut backoff: Backoff, instead: Option<Error>, now: Millis) {
+    /// Not while something waits for approval: to run would be a yes, to whatever waits by then.
+    fn run_later(
+        &mut self,
+        command: CommandId,
+        mut backoff: Backoff,
+        instead: Option<Error>,
+        now: Millis,
+        out: &mut Outlet,
+    ) {
+        if self.stream.as_ref().is_some_and(Stream::waits) {
+            return out.done(command, Err(kept_waiting(instead)));
+        }
         let at = now + backoff.next_delay();
         self.requests.send_later(at, self.rest.run(self.id()), Purpose::Run { command, backoff, instead });
+    }
+
+    /// The end of the log was read, to see what waits for approval.
+    pub(super) fn waiting_read(
+        &mut self,
+        command: CommandId,
+        mut tail: Tail,
+        result: Answered,
+        now: Millis,
+        out: &mut Outlet,
+    ) {
+        let added = result.and_then(|(_, body)| tail.add_page(&body, &Status::WaitingForConfirmation));
+        match added {
+            Err(error) => out.done(command, Err(error)),
+            Ok(Some(page)) => {
+                let request = self.rest.search(self.id(), &page);
+                self.fetch(request, Purpose::Waiting { command, tail }, now, out);
+            }
+            Ok(None) => {
+                out.say(Signal::Waiting(tail.waiting().into_iter().collect()));
+                out.done(command, Ok("null".to_owned()));
+            }
+        }
     }
 
     /// A call that was let through unseen was read, or not.
@@ -178,4 +226,9 @@ impl OpenHands {
             out.say(Signal::Connection(Connection::Ready { reason: "the server answers again" }));
         }
     }
+}
+
+/// Why a run is not asked for again.
+fn kept_waiting(instead: Option<Error>) -> Error {
+    instead.unwrap_or_else(|| Error::Capacity { detail: "by now something waits for approval".to_owned() })
 }

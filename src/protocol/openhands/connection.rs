@@ -73,6 +73,7 @@ impl OpenHands {
 
     fn follow(&mut self, next: Next, socket: SocketId, now: Millis, out: &mut Outlet) {
         self.hear_messages(now, out);
+        self.hear_question(out);
         match next {
             Next::Nothing => {}
             Next::CaughtUp => {

@@ -134,6 +134,7 @@ impl OpenHands {
                 }
                 out.done(command, result.map(|_| "null".to_owned()));
             }
+            Purpose::Waiting { command, tail } => self.waiting_read(command, tail, result, now, out),
             Purpose::Call { command, call, attempt } => self.call_read(command, call, attempt, result, now, out),
         }
     }

@@ -204,6 +204,14 @@ impl Reader {
         meanings
     }
 
+    /// The newest action that has no answer in these events of the log.
+    pub(super) fn newest_unanswered<'a>(mut self, log: impl Iterator<Item = &'a str>) -> Option<CallId> {
+        for event in log {
+            self.read(event);
+        }
+        self.open.pop().map(|open| open.call.call_id)
+    }
+
     /// Forgets an answered action. What it was, if it was open.
     fn answered(&mut self, call: &CallId) -> Option<PendingCall> {
         let place = self.open.iter().position(|open| open.call.call_id == *call)?;

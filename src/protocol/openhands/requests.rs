@@ -4,12 +4,13 @@ use crate::call::CallId;
 use crate::error::Error;
 use crate::list::List;
 use crate::net::{Answer, Backoff, Method, Millis, Request, RequestId, SocketId};
+use crate::protocol::key::Keys;
 use crate::protocol::{CommandId, Outlet, WireEffect};
 
 use super::answer;
 use super::deed::Form;
 use super::suspicion::Question;
-use crate::protocol::key::Keys;
+use super::tail::Tail;
 
 /// How long something may be asked of the server before a word about it.
 const SLOW: Millis = Millis(5_000);
@@ -44,6 +45,11 @@ pub(super) enum Purpose {
     },
     History(CommandId),
     Poll(CommandId),
+    /// A page of the end of the log, to see what waits for approval.
+    Waiting {
+        command: CommandId,
+        tail: Tail,
+    },
     Call {
         command: CommandId,
         call: CallId,
@@ -149,6 +155,16 @@ impl Requests {
     /// There is no key: what waited for it, which ends here.
     pub(super) fn refuse(&mut self) -> impl Iterator<Item = Purpose> + use<> {
         std::mem::take(&mut self.held).into_iter().map(|(_, purpose, _)| purpose)
+    }
+
+    /// Takes out the runs that were to be asked for again. What is left of them are their commands, and why.
+    pub(super) fn cancel_runs(&mut self) -> Vec<(CommandId, Option<Error>)> {
+        let runs = self.later.extract_if(.., |(_, _, purpose)| matches!(purpose, Purpose::Run { .. }));
+        let ended = runs.filter_map(|(_, _, purpose)| match purpose {
+            Purpose::Run { command, instead, .. } => Some((command, instead)),
+            _ => None,
+        });
+        ended.collect()
     }
 
     /// Forgets everything.

@@ -32,6 +32,8 @@ pub(super) struct Stream {
     joined: Option<Position>,
     /// Whether our place has changed since its text was made.
     moved: bool,
+    /// Whether something waits for approval.
+    waits: bool,
     /// The user's messages that were delivered since they were asked for: ids and texts.
     messages: Vec<(String, String)>,
 }
@@ -64,6 +66,7 @@ impl Stream {
             position: position.map(|position| position.to_text()),
             joined: None,
             moved: false,
+            waits: false,
             messages: Vec::new(),
         }
     }
@@ -118,6 +121,11 @@ impl Stream {
         self.log.has(id)
     }
 
+    /// Whether something waits for approval, as far as was delivered.
+    pub(super) fn waits(&self) -> bool {
+        self.waits
+    }
+
     /// The user's messages that were delivered since this was asked last.
     pub(super) fn take_messages(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.messages)
@@ -166,6 +174,7 @@ impl Stream {
         // A conversation that runs says nothing by that alone; nor does one whose status comes with what is ours.
         let status = status.unwrap_or(Status::Running);
         let found = self.reader.catch_up(events.iter().map(String::as_str), &status);
+        self.hear_waiting(&found);
         out.say(Signal::Found(found));
         if self.cursor.delivered().is_none() && !self.reads_log {
             self.cursor.skip();
@@ -226,8 +235,17 @@ impl Stream {
             });
             self.messages.extend(said);
         }
+        self.hear_waiting(&reading.delivery.meanings);
         out.say(Signal::Delivered(reading.delivery));
         out.signals.extend(reading.asides);
+    }
+
+    fn hear_waiting(&mut self, meanings: &[Meaning]) {
+        for meaning in meanings {
+            if let Meaning::Status(status) | Meaning::TurnOver(status) = meaning {
+                self.waits = *status == Status::WaitingForConfirmation;
+            }
+        }
     }
 
     fn session_frame(&mut self, text: &str, out: &mut Outlet) -> Next {

@@ -2,10 +2,14 @@
 
 use serde_json::value::RawValue;
 
+use crate::call::CallId;
+use crate::error::Error;
+use crate::json::Object;
 use crate::protocol::{Page, Status};
 
 use super::event::{Event, Kind, StateUpdate};
 use super::info;
+use super::meaning::Reader;
 
 /// Pages read at most: all but the first only to find what waits for approval.
 const PAGES: u32 = 5;
@@ -61,6 +65,23 @@ impl Tail {
         let searching = *latest == Status::WaitingForConfirmation && !self.events.iter().any(|event| event.begins_turn);
         let page = next.filter(|_| searching && self.pages < PAGES)?;
         Some(Page { limit: PAGE, newest_first: true, page: Some(page) })
+    }
+
+    /// The same with the text of a page.
+    pub(super) fn add_page(&mut self, body: &str, status: &Status) -> Result<Option<Page>, Error> {
+        let bad = Error::BadResponse { what: "reading the log" };
+        let page = Object::read(body).ok_or_else(|| bad.clone())?;
+        let items = page.list("items").ok_or(bad)?;
+        Ok(self.add(&items, page.string("next_page_id"), status))
+    }
+
+    /// The newest call that waits for approval by what was read.
+    pub(super) fn waiting(self) -> Option<CallId> {
+        let latest = self.events.iter().find_map(|event| event.status.as_ref());
+        if latest.is_some_and(|status| *status != Status::WaitingForConfirmation) {
+            return None;
+        }
+        Reader::default().newest_unanswered(self.events.iter().rev().map(|event| event.text.as_str()))
     }
 
     /// Divides the log at our place in it. Without a place all of it is past, but for what the socket has brought

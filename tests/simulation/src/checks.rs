@@ -66,8 +66,8 @@ struct Answers {
     allowed: u32,
     arrived: u32,
     given_at: u64,
-    /// When the first one arrived, and the how manyth question the server had then.
-    first: Option<(u64, u32)>,
+    /// When the first one arrived.
+    first: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -160,14 +160,13 @@ impl Checks {
     }
 
     /// An answer reached the server. It says which question it is about.
-    pub fn approval_arrived(&mut self, words: &str, questions: u32, now: u64) {
+    pub fn approval_arrived(&mut self, words: &str, now: u64) {
         let Some(approval) = words.strip_prefix("ap ").and_then(|rest| rest.split(' ').next()) else { return };
         let Some(answers) = self.answers.get_mut(approval) else { return };
         answers.arrived += 1;
-        // Who answers again looks first whether the server still waits. The wire has no name for what it waits for: such an
-        // answer may meet a later question.
-        let (arrived, question) = *answers.first.get_or_insert((now, questions));
-        let needless = arrived + SAVED < answers.given_at && question == questions;
+        // Who answers again looks first what the server waits for: that it has its answer, or asks something else by now. The
+        // wire has no name for what is answered: what arrives between the look and the answer cannot be told.
+        let needless = *answers.first.get_or_insert(now) + SAVED < answers.given_at;
         if self.storage_lost {
             return;
         }

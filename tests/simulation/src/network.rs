@@ -129,13 +129,10 @@ impl World {
             return self.comes(self.server.locked_until, Coming::Request(who, request, what, again));
         }
         let full = self.now < self.full_until;
-        let questions = self.server.questions;
         let (reply, took) = self.server.serve(&what, full, self.now);
         if let Took::Approval(words) = took {
-            self.checks.approval_arrived(&words, questions, self.now);
+            self.checks.approval_arrived(&words, self.now);
         }
-        // A message that approves and is saved without running leaves a question behind; that this is the case is always told.
-        let told = matches!(reply, Reply::Http(429, _));
         let answer = match reply {
             Reply::Http(status, body) => {
                 if status == 429 {
@@ -145,9 +142,7 @@ impl World {
             }
             Reply::Hidden => Answer::Unreachable,
         };
-        if let Fate::AnswerLost { late: waits } = fate
-            && !told
-        {
+        if let Fate::AnswerLost { late: waits } = fate {
             self.reached.note(Situation::AnswerLost);
             let answer = if waits { Answer::TimedOut } else { Answer::Unreachable };
             return self.answer(who, request, answer, late(waits));

@@ -49,7 +49,6 @@ impl Server {
         if !asks {
             return self.execute(now);
         }
-        self.questions += 1;
         self.become_status("waiting_for_confirmation", now);
         if self.session && self.unread {
             self.reached.note(Situation::Superseded);

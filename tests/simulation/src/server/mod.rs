@@ -79,8 +79,6 @@ pub struct Server {
     pub said: BTreeMap<String, u32>,
     /// How often the agent was told what became of a call.
     pub results: BTreeMap<String, u32>,
-    /// How often it has asked for approval.
-    pub questions: u32,
     pub phase: Phase,
     pub pending: Vec<Pending>,
     pub script: Vec<Answer>,
@@ -110,7 +108,6 @@ impl Server {
             calls: BTreeMap::new(),
             said: BTreeMap::new(),
             results: BTreeMap::new(),
-            questions: 0,
             phase: Phase::Resting,
             pending: Vec::new(),
             script,
