@@ -146,11 +146,9 @@ impl World {
                 self.ask(*who, Asked::Idle, Command::Idle);
             }
         }
-        // A page whose answer was lost is the one that can give it again: sooner or later its turn comes.
-        let show: Vec<_> =
-            everybody.into_iter().filter_map(|who| Some((who, self.page(who)?.approval.clone()?))).collect();
-        let turn = usize::try_from(self.now / 3_000).unwrap() % show.len().max(1);
-        if let Some((who, approval)) = show.into_iter().nth(turn)
+        // Any page can answer, whichever had an answer that was lost.
+        let mut show = everybody.into_iter().filter_map(|who| Some((who, self.page(who)?.approval.clone()?)));
+        if let Some((who, approval)) = show.next()
             && !self.checks.answer_is_under_way(self.tabs.as_slice(), &approval)
         {
             self.act(who, Act::Answer { approval, accept: true, say: false });
