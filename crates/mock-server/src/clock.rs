@@ -28,6 +28,11 @@ impl Clock {
         TimeZone::UTC.to_datetime(Timestamp::now()).strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
     }
 
+    /// UTC with milliseconds and a `Z`, as UiPath writes it.
+    pub(crate) fn utc_millis() -> String {
+        TimeZone::UTC.to_datetime(Timestamp::now()).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    }
+
     /// Reads a client's timestamp as naive local time; one with a zone is converted.
     pub(crate) fn read(self, text: &str) -> Option<DateTime> {
         if let Ok(instant) = text.parse::<Timestamp>() {

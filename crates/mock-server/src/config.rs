@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::json::Json;
+use crate::uipath::UipathConfig;
 
 /// Settings of one server. `Config::default()` is a server of the newest release without a key, on a free port.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub struct Config {
     pub auth_timeout: Duration,
     /// How far event timestamps are ahead of UTC, in minutes: they are naive local time.
     pub utc_offset_minutes: i32,
+    /// The UiPath side.
+    pub uipath: UipathConfig,
 }
 
 impl Default for Config {
@@ -37,6 +40,7 @@ impl Default for Config {
             csp: None,
             auth_timeout: Duration::from_secs(10),
             utc_offset_minutes: 0,
+            uipath: UipathConfig::default(),
         }
     }
 }

@@ -169,6 +169,7 @@ async fn restart(State(server): Server, body: Bytes) -> Result<Response, Refusal
     server.restarts.restart(order.signal, Duration::from_millis(order.down_ms));
     server.registry.lock().unwrap_or_else(PoisonError::into_inner).forget();
     server.conversations.restart(order.signal, keeps_secrets);
+    server.uipath.restart();
     if let Some(key) = order.key {
         server.change_key(key);
     }

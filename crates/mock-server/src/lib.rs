@@ -19,7 +19,9 @@ mod script;
 mod server;
 mod shared;
 mod static_files;
+mod uipath;
 mod wire_tap;
 
 pub use config::Config;
 pub use server::{Running, serve};
+pub use uipath::UipathConfig;

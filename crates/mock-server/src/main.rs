@@ -5,12 +5,12 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Parser;
-use pagehand_mock_server::json::parse;
-use pagehand_mock_server::{Config, serve};
+use clap::{Args, Parser};
+use pagehand_mock_server::json::{Json, parse};
+use pagehand_mock_server::{Config, UipathConfig, serve};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A stand-in OpenHands agent-server with a scripted agent.
+/// A stand-in for an OpenHands agent-server and for UiPath's conversation service, with scripted agents.
 #[derive(Debug, Parser)]
 #[command(disable_version_flag = true)]
 struct Options {
@@ -41,6 +41,43 @@ struct Options {
     /// How far event timestamps are ahead of UTC.
     #[arg(long, default_value_t = 0, allow_hyphen_values = true)]
     utc_offset_minutes: i32,
+    #[command(flatten)]
+    uipath: UipathOptions,
+}
+
+/// The UiPath side.
+#[derive(Debug, Args)]
+struct UipathOptions {
+    /// Access token that opens the UiPath side; may be given several times. Without one any token does.
+    #[arg(long = "uipath-token", value_name = "TOKEN")]
+    tokens: Vec<String>,
+    /// JSON file with scripts of the UiPath side.
+    #[arg(long = "uipath-scripts", value_name = "FILE")]
+    scripts: Option<PathBuf>,
+    /// How often a socket is pinged.
+    #[arg(long = "uipath-ping-interval-ms", value_name = "MS", default_value_t = 25_000)]
+    ping_interval_ms: u64,
+    /// How long a socket may take to answer a ping.
+    #[arg(long = "uipath-ping-timeout-ms", value_name = "MS", default_value_t = 20_000)]
+    ping_timeout_ms: u64,
+    /// Longest message that a socket accepts.
+    #[arg(long = "uipath-max-payload", value_name = "BYTES", default_value_t = 1_000_000)]
+    max_payload: u64,
+    /// Python with UiPath's packages, for scripts with "runtime".
+    #[arg(long = "uipath-python", value_name = "PYTHON")]
+    python: Option<PathBuf>,
+    /// min_runtime.py, for "runtime": "fast".
+    #[arg(long = "uipath-peer", value_name = "FILE")]
+    peer: Option<PathBuf>,
+    /// run_agent.py, for "runtime": "full".
+    #[arg(long = "uipath-agent", value_name = "FILE")]
+    agent: Option<PathBuf>,
+    /// Where the full agent's model is.
+    #[arg(long = "uipath-model-url", value_name = "URL")]
+    model_url: Option<String>,
+    /// How long a runtime may wait for an answer.
+    #[arg(long = "uipath-time-limit-ms", value_name = "MS", default_value_t = 30_000)]
+    time_limit_ms: u64,
 }
 
 #[tokio::main]
@@ -62,10 +99,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn config(options: &Options) -> Result<Config, Box<dyn Error>> {
-    let scripts = match &options.scripts {
-        Some(file) => Some(parse(&std::fs::read_to_string(file)?)?),
-        None => None,
-    };
+    let scripts = options.scripts.as_deref().map(read).transpose()?;
     Ok(Config {
         port: options.port,
         key: options.key.clone().filter(|key| !key.is_empty()),
@@ -75,7 +109,27 @@ fn config(options: &Options) -> Result<Config, Box<dyn Error>> {
         csp: options.csp.clone(),
         auth_timeout: Duration::from_millis(options.auth_timeout_ms),
         utc_offset_minutes: options.utc_offset_minutes,
+        uipath: uipath(&options.uipath)?,
     })
+}
+
+fn uipath(options: &UipathOptions) -> Result<UipathConfig, Box<dyn Error>> {
+    Ok(UipathConfig {
+        tokens: options.tokens.clone(),
+        scripts: options.scripts.as_deref().map(read).transpose()?,
+        ping_interval: Duration::from_millis(options.ping_interval_ms),
+        ping_timeout: Duration::from_millis(options.ping_timeout_ms),
+        max_payload: options.max_payload,
+        python: options.python.clone(),
+        peer: options.peer.clone(),
+        agent: options.agent.clone(),
+        model_url: options.model_url.clone(),
+        time_limit: Duration::from_millis(options.time_limit_ms),
+    })
+}
+
+fn read(file: &Path) -> Result<Json, Box<dyn Error>> {
+    Ok(parse(&std::fs::read_to_string(file)?)?)
 }
 
 /// Whoever waits for the file must never see half of it.

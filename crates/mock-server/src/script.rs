@@ -61,7 +61,7 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    fn read(step: &Json, hold: &str, time: &str) -> Self {
+    pub(crate) fn read(step: &Json, hold: &str, time: &str) -> Self {
         Self { hold: step.text(hold).map(str::to_owned), time: Duration::from_millis(step.count(time).unwrap_or(0)) }
     }
 }
@@ -152,7 +152,7 @@ impl Script {
 }
 
 /// `step` with `{i}` replaced in every string.
-fn numbered(step: &Json, index: &str) -> Json {
+pub(crate) fn numbered(step: &Json, index: &str) -> Json {
     match step {
         Json::Text(text) => Json::Text(text.replace("{i}", index)),
         Json::Array(items) => Json::Array(items.iter().map(|item| numbered(item, index)).collect()),

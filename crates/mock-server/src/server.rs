@@ -19,6 +19,7 @@ use crate::recorder::Recorder;
 use crate::restarts::Restarts;
 use crate::script::Scripts;
 use crate::shared::{Shared, stopped};
+use crate::uipath::{self, Service};
 use crate::{cors, static_files, wire_tap};
 
 /// How long `stop` waits for what is under way.
@@ -79,6 +80,8 @@ pub async fn serve(config: Config) -> std::io::Result<Running> {
         registry: std::sync::Mutex::default(),
         conversations: Conversations::default(),
         restarts: Restarts::new(),
+        uipath: Service::new(&config.uipath).map_err(std::io::Error::other)?,
+        listens: address,
         key: std::sync::Mutex::new(config.key.clone()),
         stopping: stops.clone(),
         open,
@@ -99,8 +102,11 @@ pub async fn serve(config: Config) -> std::io::Result<Running> {
 
 fn app(shared: &Arc<Shared>) -> Router {
     let tap = axum::middleware::from_fn_with_state(Arc::clone(shared), wire_tap::layer);
-    let service = openhands::router(shared).layer(axum::middleware::from_fn(cors::layer)).layer(tap);
-    let control = control::router(shared).layer(axum::middleware::from_fn(cors::open_layer));
+    let openhands = openhands::router(shared).layer(axum::middleware::from_fn(cors::layer));
+    let service = openhands.merge(uipath::router(shared)).layer(tap);
+    let control = control::router(shared)
+        .merge(uipath::control_router(shared))
+        .layer(axum::middleware::from_fn(cors::open_layer));
     let app = service.merge(control).layer(DefaultBodyLimit::disable());
     static_files::add(app, shared)
 }

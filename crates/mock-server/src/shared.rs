@@ -1,5 +1,6 @@
 //! What all handlers work with.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -12,6 +13,7 @@ use crate::openhands::{Conversations, Registry};
 use crate::recorder::Recorder;
 use crate::restarts::Restarts;
 use crate::script::Scripts;
+use crate::uipath::Service;
 
 /// Everything that handlers share.
 #[derive(Debug)]
@@ -25,6 +27,9 @@ pub(crate) struct Shared {
     pub(crate) registry: Mutex<Registry>,
     pub(crate) conversations: Conversations,
     pub(crate) restarts: Restarts,
+    pub(crate) uipath: Service,
+    /// Where the server listens.
+    pub(crate) listens: SocketAddr,
     /// The session key that clients must give.
     pub(crate) key: Mutex<Option<String>>,
     /// True once the server stops.
@@ -38,6 +43,15 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn key(&self) -> Option<String> {
         self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// `127.0.0.1:PORT`
+    pub(crate) fn address(&self) -> String {
+        self.listens.to_string()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.listens.port()
     }
 
     pub(crate) fn change_key(&self, key: String) {

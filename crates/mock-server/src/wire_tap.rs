@@ -19,8 +19,10 @@ use crate::object;
 use crate::openhands::unhandled;
 use crate::restarts::restarted;
 use crate::shared::Shared;
+use crate::uipath::{fault_answer, is_rest, is_socket};
 
-const KEPT_HEADERS: [&str; 4] = ["content-type", "x-session-api-key", "origin", "authorization"];
+const KEPT_HEADERS: [&str; 7] =
+    ["content-type", "x-session-api-key", "origin", "authorization", "traceparent", "x-ms-blob-type", "x-mock-upload"];
 
 /// What the faults do to one request.
 enum Fate {
@@ -36,7 +38,7 @@ pub(crate) async fn layer(State(server): State<Arc<Shared>>, request: Request<Bo
     if server.restarts.is_down() {
         return hang_up(cutter);
     }
-    if path.starts_with("/sockets/") {
+    if path.starts_with("/sockets/") || is_socket(&path) {
         // Sockets record themselves.
         return next.run(request).await;
     }
@@ -62,6 +64,7 @@ pub(crate) async fn layer(State(server): State<Arc<Shared>>, request: Request<Bo
             _ = restarted(restarts) => return hang_up(cutter),
             response = next.run(request) => response,
         },
+        Fate::Answer(status, body) if is_rest(&path) => fault_answer(&server, status, body),
         Fate::Answer(status, body) => answer(status, body, origin.as_ref()),
         Fate::HangUp { handled } => {
             if handled {
@@ -133,7 +136,11 @@ fn record(
     let mut kept = Object::new();
     for (name, value) in headers {
         let name = name.as_str();
-        if KEPT_HEADERS.contains(&name) || name == "vary" || name.starts_with("access-control-") {
+        if KEPT_HEADERS.contains(&name)
+            || name == "vary"
+            || name.starts_with("access-control-")
+            || name.starts_with("x-uipath-")
+        {
             kept.set(name, String::from_utf8_lossy(value.as_bytes()).into_owned());
         }
     }

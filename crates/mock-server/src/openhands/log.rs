@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::faults::{Fault, Faults, FrameFacts};
+use crate::faults::{Fault, Faults, FrameFacts, Sender};
 use crate::json::Json;
 
 use super::event::{Event, assemble};
@@ -214,7 +214,14 @@ impl Log {
     }
 
     fn put(&mut self, event: Event, becomes_leaf: bool, head: Head) -> Arc<Event> {
-        let facts = FrameFacts { kind: &event.kind, tool: event.tool(), replayed: false, frames: 0 };
+        let facts = FrameFacts {
+            kinds: &[&event.kind],
+            tool: event.tool(),
+            call: None,
+            from: Sender::Server,
+            replayed: false,
+            frames: 0,
+        };
         let id = Some(self.conversation);
         let lag = self.faults.fire(id, |fault| match fault {
             Fault::PublishBeforePersist { matching, ms } if matching.hits(facts) => Some(Duration::from_millis(*ms)),

@@ -8,7 +8,7 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::faults::{Fault, FrameFacts, Match};
+use crate::faults::{Fault, FrameFacts, Match, Sender};
 use crate::json::Json;
 use crate::object;
 use crate::restarts::{Signal, restarted};
@@ -145,7 +145,14 @@ impl Link {
 
     /// Sends a frame, unless a fault has other plans.
     pub(super) async fn send(&mut self, frame: Outgoing<'_>) -> Result<(), End> {
-        let facts = FrameFacts { kind: frame.kind, tool: frame.tool, replayed: frame.replayed, frames: self.sent + 1 };
+        let facts = FrameFacts {
+            kinds: &[frame.kind],
+            tool: frame.tool,
+            call: None,
+            from: Sender::Server,
+            replayed: frame.replayed,
+            frames: self.sent + 1,
+        };
         let server = Arc::clone(&self.server);
         let id = Some(self.id);
         let fires = |pick: fn(&Fault) -> Option<&Match>| {

@@ -1,0 +1,12 @@
+//! The agent of our own, which does what UiPath's runtime does, from a script and without Python.
+
+mod answers;
+mod call;
+mod fill;
+mod play;
+mod script;
+mod scripts;
+
+pub(super) use play::start;
+pub(super) use script::{Script, Who};
+pub(super) use scripts::{Choice, Scripts};

@@ -1,0 +1,8 @@
+//! The UiPath side, from outside: a client that is not ours, the recordings of the real parts, and UiPath's runtime.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bench;
+mod turns;
