@@ -15,7 +15,7 @@ use crate::{
     process::Program,
     simulate,
     test::{Outcome, report::Counts, results},
-    tools::{agent_server, browser, browser::Browser, node, wasm_bindgen, wasm_target},
+    tools::{agent_server, browser, browser::Browser, node, uipath_runtime, uipath_runtime::Tier, wasm_bindgen, wasm_target},
     workspace::Workspace,
 };
 
@@ -27,9 +27,16 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     (Counts { passed, failed }, version("rustc"))
 }
 
+/// Among them those of the mock server, which play with `UiPath`'s runtime.
 pub(crate) fn native(workspace: &Workspace) -> Result<Outcome> {
+    let runtime = uipath_runtime::ensure(workspace, Tier::Fast)?;
     let program = Program::new("cargo").args(["test", "--workspace", "--no-fail-fast"]);
-    let (output, success) = program.directory(&workspace.root).deadline(DEADLINE).tee()?;
+    let (output, success) = program
+        .directory(&workspace.root)
+        .env("PAGEHAND_UIPATH_PYTHON", runtime.python)
+        .env("PAGEHAND_UIPATH_PEER", runtime.peer)
+        .deadline(DEADLINE)
+        .tee()?;
     Ok((results::libtest(&output).with_exit(success), version("rustc")))
 }
 
@@ -97,12 +104,17 @@ pub(crate) fn e2e(workspace: &Workspace) -> Result<Outcome> {
     let [current, older] = [agent_server::CURRENT, agent_server::OLDER];
     let server = agent_server::ensure(workspace, current)?;
     let older_server = agent_server::ensure(workspace, older)?;
+    let runtime = uipath_runtime::ensure(workspace, Tier::Full)?;
     build::run(workspace, Profile::Quick)?;
     let program = node_tests(workspace, "e2e", &tests)?
         .env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?)
         .env("PAGEHAND_AGENT_SERVER", server)
         .env("PAGEHAND_OLDER_AGENT_SERVER", older_server)
         .env("PAGEHAND_SCRIPTED_LLM", workspace.root.join("tests/servers/openhands/scripted_llm.py"))
+        .env("PAGEHAND_UIPATH_PYTHON", runtime.python)
+        .env("PAGEHAND_UIPATH_PEER", runtime.peer)
+        .env("PAGEHAND_UIPATH_AGENT", runtime.agent)
+        .env("PAGEHAND_UIPATH_MODEL", runtime.model)
         .env("PAGEHAND_CHROMIUM", &browser.chromium);
     counted(workspace, "e2e", program, format!("{}, openhands-agent-server {current} and {older}", browser.version))
 }
