@@ -30,7 +30,7 @@ impl Conversation {
             Signal::Repeated(id) => self.tell_repeated(id.as_deref()),
             Signal::Found(meanings) => {
                 for meaning in meanings {
-                    self.understand(meaning, None, now);
+                    self.understand(meaning, None, true, now);
                 }
             }
             Signal::Condition(condition) => self.emit(Topic::Condition, &condition),
@@ -91,7 +91,7 @@ impl Conversation {
         }
         self.emit_text(Topic::Event, delivery.raw);
         for meaning in delivery.meanings {
-            self.understand(meaning, delivery.id.as_deref(), now);
+            self.understand(meaning, delivery.id.as_deref(), false, now);
         }
     }
 
@@ -99,10 +99,12 @@ impl Conversation {
         self.tell_notice(NoticeCode::DuplicateEvent, "an event came again", event);
     }
 
-    fn understand(&mut self, meaning: Meaning, event: Option<&str>, now: Millis) {
+    /// What was announced before we came runs only when it is let through: it may have been left behind.
+    fn understand(&mut self, meaning: Meaning, event: Option<&str>, before: bool, now: Millis) {
         match meaning {
             Meaning::Announced { call, tool, arguments, schemas } => {
-                let early = self.gate.is_none()
+                let early = !before
+                    && self.gate.is_none()
                     && self.registry.get(&tool).is_some_and(|entry| entry.tool.run_on == RunOn::Announcement);
                 self.calls_do(now, |calls, registry, out| {
                     calls.announced(&call, &tool, arguments, schemas, registry, out);

@@ -5,7 +5,7 @@ use pagehand::net::{Answer, Millis};
 use pagehand::protocol::openhands::Opening;
 use serde_json::json;
 
-use crate::stage::{ID, Stage, ack, action, full_state, page_of, status, tool};
+use crate::stage::{ID, Stage, ack, action, full_state, page_of, status, tool, tool_with};
 
 const ANY: &str = r#"{"type":"object"}"#;
 
@@ -69,6 +69,21 @@ fn a_call_under_way_is_found_and_runs_when_it_is_let_through() {
         }
         assert_eq!(ran(&stage), "open", "{version}");
     }
+}
+
+#[test]
+fn what_was_announced_before_a_page_joined_does_not_run_on_the_announcement() {
+    let tools = vec![tool_with("t", ANY, r#""hasHandler":true,"runOn":"announcement""#)];
+    let mut stage = Stage::with(Opening::Attach { id: ID.into() }, tools);
+    stage.command(Command::Open);
+    stage.open("1.58.2", 200, "[]");
+    subscribed(&mut stage, "1.58.2", 1);
+    stage.answer("/events/search", 200, &page_of(&[action("left", "t", "{}"), status("s", "running")], None));
+    assert_eq!((stage.states("left").as_str(), ran(&stage).as_str()), ("announced", ""));
+    stage.durable(2, &action("new", "t", "{}"));
+    assert_eq!(ran(&stage), "new");
+    stage.durable(3, &ack("left"));
+    assert_eq!(ran(&stage), "new left");
 }
 
 #[test]

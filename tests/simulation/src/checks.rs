@@ -308,9 +308,13 @@ impl World {
         let Some(truth) = self.server.calls.get(&number) else {
             return self.checks.fail(&format!("{call} runs, which the agent never asked for"));
         };
-        let wrong = if truth.acked.is_none() {
+        let early = truth.tool == "early";
+        let told = self.checks.pages.get(&who).is_some_and(|seen| seen.delivered.contains(&number));
+        let wrong = if truth.acked.is_none() && !early {
             Some("before the server let it through")
-        } else if truth.refused {
+        } else if truth.acked.is_none() && !told {
+            Some("on an announcement from before")
+        } else if truth.refused && !early {
             Some("although it was refused")
         } else if truth.arguments != arguments {
             Some("with arguments that are not the server's")
@@ -323,6 +327,9 @@ impl World {
         };
         if let Some(wrong) = wrong {
             self.checks.fail(&format!("{call} runs in {who} {wrong}"));
+        }
+        if early && truth.acked.is_none() {
+            self.reached.note(Situation::RanEarly);
         }
         let runs = self.checks.runs.entry(number).or_default();
         let again = runs.iter().any(|(other, of)| *other == who || (*of == Domain::Storage && domain == *of));

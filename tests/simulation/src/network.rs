@@ -41,6 +41,8 @@ enum Stage {
     /// A legacy socket hears what is live before it is told the state.
     Registered,
     Subscribed,
+    /// The server has given it up: what it sent before is on its way.
+    GivenUp,
     Gone,
 }
 
@@ -251,6 +253,9 @@ impl World {
             self.carry(conn, text::sync(after, through));
             let first = after.map_or(self.server.log.len(), |after| usize::try_from(after + 1).unwrap_or(0));
             for seq in first..self.server.log.len() {
+                if self.server.log[seq].large {
+                    return self.too_large(conn);
+                }
                 let frame = text::durable(seq, &self.server.log[seq].text);
                 self.network.conns[conn].replaying += 1;
                 self.carry(conn, frame);
@@ -269,22 +274,31 @@ impl World {
                 Out::Close(code) => self.close_all(code),
                 Out::Durable(seq, event) => {
                     trace!(self, "server: {event}");
-                    self.broadcast(&event, |event| text::durable(seq, event));
+                    let large = self.server.log.get(seq).is_some_and(|event| event.large);
+                    self.broadcast(&event, large, |event| text::durable(seq, event));
                 }
-                Out::Transient(event) => self.broadcast(&event, text::transient),
+                Out::Transient(event) => self.broadcast(&event, false, text::transient),
             }
         }
     }
 
-    fn broadcast(&mut self, event: &str, envelope: impl Fn(&str) -> String) {
+    fn broadcast(&mut self, event: &str, large: bool, envelope: impl Fn(&str) -> String) {
         for conn in 0..self.network.conns.len() {
             let Conn { stage, session, .. } = self.network.conns[conn];
             match (stage, session) {
+                (Stage::Subscribed, true) if large => self.too_large(conn),
                 (Stage::Subscribed, true) => self.carry(conn, envelope(event)),
                 (Stage::Subscribed | Stage::Registered, false) => self.carry(conn, event.to_owned()),
                 _ => {}
             }
         }
+    }
+
+    fn too_large(&mut self, conn: usize) {
+        self.reached.note(Situation::TooLarge);
+        self.network.conns[conn].stage = Stage::GivenUp;
+        let at = self.network.conns[conn].last.max(self.now + 1);
+        self.comes(at, Coming::TooLarge(conn));
     }
 
     fn carry(&mut self, conn: usize, frame: String) {
@@ -322,12 +336,16 @@ impl World {
     }
 
     pub fn close_arrives(&mut self, conn: usize, code: u16) {
+        self.end_arrives(conn, code, "");
+    }
+
+    pub fn end_arrives(&mut self, conn: usize, code: u16, reason: &str) {
         let Conn { who, socket, stage, silent, .. } = self.network.conns[conn];
         if stage == Stage::Gone || silent {
             return;
         }
         self.network.conns[conn].stage = Stage::Gone;
-        self.input(who, Input::Wire(Wire::Closed { socket, code, reason: String::new() }));
+        self.input(who, Input::Wire(Wire::Closed { socket, code, reason: reason.to_owned() }));
     }
 
     fn close_all(&mut self, code: u16) {

@@ -85,7 +85,8 @@ impl World {
         let protocol = Box::new(OpenHands::new(settings, opening).unwrap());
         let resumption = Resumption { resume_within: Millis(300_000), results: self.plan.results };
         let seed = self.plan.seed.wrapping_add(who.life.into());
-        let conversation = Conversation::new(protocol, tools::tools(rare), resumption, seed).unwrap();
+        let conversation =
+            Conversation::new(protocol, tools::tools(rare, self.plan.confirm), resumption, seed).unwrap();
         let page = Page {
             conversation,
             alarm: None,

@@ -75,6 +75,8 @@ pub struct Plan {
     pub rates: Rates,
     /// Whether the conversation was there before the pages.
     pub there: bool,
+    /// How many events are too large for a frame, in a thousand.
+    pub large: u64,
     /// A tab to which frames take up to so much longer.
     pub slow: Option<(usize, u64)>,
     pub happenings: Vec<(u64, Happening)>,
@@ -101,11 +103,12 @@ impl Plan {
         }
         let session = chance.per_mille(600);
         let confirm = chance.per_mille(450);
-        let script = script(&mut chance);
+        let script = script(&mut chance, confirm);
         let results = chance.per_mille(250);
         let key_asked = chance.per_mille(200);
         let rates = rates(&mut chance);
         let there = chance.per_mille(250);
+        let large = chance.pick(&[0, 0, 0, 0, 60]);
         let slow = chance.per_mille(200).then(|| (chance.index(tabs), chance.pick(&[300, 1_000, 4_000])));
         if let Some((tab, _)) = slow
             && chance.per_mille(600)
@@ -114,7 +117,7 @@ impl Plan {
             happenings.push((chance.between(300, ends), Happening::Reload { tab, away, word: chance.per_mille(400) }));
         }
         happenings.sort_by_key(|(at, _)| *at);
-        Self { seed, session, confirm, results, key_asked, script, rates, there, slow, happenings, tabs, ends }
+        Self { seed, session, confirm, results, key_asked, script, rates, there, large, slow, happenings, tabs, ends }
     }
 }
 

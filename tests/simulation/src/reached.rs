@@ -16,7 +16,7 @@ situations! {
     Killed, Terminated, Rewound, Locked, AfterFinish, InterruptedBatch, SaidDuringRun, Deleted,
     RequestLost, AnswerLost, Hidden500, TooMany, SocketCut, CutInReplay, Duplicate, HalfOpen, Offline, ConnectFailed,
     Reloaded, Died, LeftProperly, Hidden, ClockJumped, StorageLost, Opened, OpeningFailed, Away,
-    Ran, Threw, NeverEnded, LateHandler, Unfit, MissingHandler, Elsewhere, Interrupted, Cancelled, TimedOut, Withdrawn,
+    Ran, RanEarly, TooLarge, Threw, NeverEnded, LateHandler, Unfit, MissingHandler, Elsewhere, Interrupted, Cancelled, TimedOut, Withdrawn,
     StaleFrame, Unavailable, ResultsTold, Resumed, PlaceStays, Idle, DuplicateDropped,
 }
 

@@ -108,6 +108,9 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
     for (_, rates) in zero.into_iter().filter(|(rate, _)| *rate > 0) {
         candidates.push(Plan { rates, ..plan.clone() });
     }
+    if plan.large > 0 {
+        candidates.push(Plan { large: 0, ..plan.clone() });
+    }
     if plan.slow.is_some() {
         candidates.push(Plan { slow: None, ..plan.clone() });
     }

@@ -9,22 +9,29 @@ use crate::chance::Chance;
 const STRICT: &str = r#"{"type":"object","properties":{"mode":{"enum":["fit"]},"n":{},"deep":{}}}"#;
 const NUMBER: &str = r#"{"type":"number"}"#;
 const ANY: &str = r#"{"type":"object","properties":{}}"#;
-const NAMES: [&str; 4] = ["plain", "strict", "shaped", "rare"];
+const NAMES: [&str; 5] = ["plain", "strict", "shaped", "rare", "early"];
 
 thread_local! {
     static TOOLS: [Vec<Tool>; 2] = [declared(false), declared(true)];
+    static EARLY: Tool = tool("early", r#""hasHandler":true,"timeout":2000,"runOn":"announcement""#);
 }
 
-/// The tools of a page; only some pages have a handler for the rare one.
-pub fn tools(rare: bool) -> Vec<Tool> {
-    TOOLS.with(|tools| tools[usize::from(rare)].clone())
+/// The tools of a page; only some pages have a handler for the rare one. Where calls wait for approval no tool may run on the
+/// announcement.
+pub fn tools(rare: bool, confirm: bool) -> Vec<Tool> {
+    let mut tools = TOOLS.with(|tools| tools[usize::from(rare)].clone());
+    if !confirm {
+        tools.push(EARLY.with(Clone::clone));
+    }
+    tools
+}
+
+fn tool(name: &str, rest: &str) -> Tool {
+    let text = format!(r#"{{"name":"{name}","description":"d",{rest}}}"#);
+    Tool::from_json(&text).unwrap()
 }
 
 fn declared(rare: bool) -> Vec<Tool> {
-    let tool = |name: &str, rest: &str| {
-        let text = format!(r#"{{"name":"{name}","description":"d",{rest}}}"#);
-        Tool::from_json(&text).unwrap()
-    };
     vec![
         tool("plain", r#""hasHandler":true,"timeout":4000"#),
         tool("strict", &format!(r#""hasHandler":true,"timeout":3000,"inputSchema":{STRICT}"#)),

@@ -33,6 +33,8 @@ pub enum Coming {
     /// A socket's frame or end, which is no longer of interest when the socket is gone.
     Frame(usize, String),
     SocketClosed(usize, u16),
+    /// The next event is too large for a socket's frames.
+    TooLarge(usize),
     Wake(Who, u32),
     Request(Who, RequestId, Box<Request>, Fate),
     Connect(usize),
@@ -149,6 +151,7 @@ impl World {
             plan,
         };
         world.server.created = world.plan.there;
+        world.server.large = world.plan.large;
         world.reached.note(if world.plan.session { Situation::Session } else { Situation::Legacy });
         if world.plan.confirm {
             world.reached.note(Situation::Confirming);
@@ -219,6 +222,7 @@ impl World {
             Coming::Input(who, input) => self.input(who, input),
             Coming::Frame(conn, text) => self.frame_arrives(conn, text),
             Coming::SocketClosed(conn, code) => self.close_arrives(conn, code),
+            Coming::TooLarge(conn) => self.end_arrives(conn, 1013, "frame_too_large"),
             Coming::Wake(who, generation) => self.wake(who, generation),
             Coming::Request(who, request, what, fate) => self.request_arrives(who, request, what, fate),
             Coming::Connect(conn) => self.connect(conn),

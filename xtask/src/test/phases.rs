@@ -15,7 +15,9 @@ use crate::{
     process::Program,
     simulate,
     test::{Outcome, report::Counts, results},
-    tools::{agent_server, browser, browser::Browser, node, uipath_runtime, uipath_runtime::Tier, wasm_bindgen, wasm_target},
+    tools::{
+        agent_server, browser, browser::Browser, node, uipath_runtime, uipath_runtime::Tier, wasm_bindgen, wasm_target,
+    },
     workspace::Workspace,
 };
 

@@ -22,6 +22,8 @@ pub struct Logged {
     pub written_at: u64,
     /// From when on REST can see it: an old server publishes before it writes.
     pub visible_at: u64,
+    /// Whether no frame of a session socket can carry it.
+    pub large: bool,
 }
 
 /// What the server tells the world that carries its words.
@@ -89,6 +91,8 @@ pub struct Server {
     stop_after: bool,
     pub locked_until: u64,
     pub down_until: u64,
+    /// How many of its events are too large for a frame, in a thousand.
+    pub large: u64,
     next_event: u32,
     chance: Chance,
     tools: String,
@@ -118,6 +122,7 @@ impl Server {
             stop_after: false,
             locked_until: 0,
             down_until: 0,
+            large: 0,
             next_event: 0,
             chance: Chance::new(seed, 2),
             tools,
@@ -139,7 +144,8 @@ impl Server {
             last.visible_at = last.visible_at.min(now);
         }
         self.out.push(Out::Durable(self.log.len(), Rc::clone(&text)));
-        self.log.push(Logged { number, text, written_at: now, visible_at: now + lag });
+        let large = self.session && self.chance.per_mille(self.large);
+        self.log.push(Logged { number, text, written_at: now, visible_at: now + lag, large });
         number
     }
 

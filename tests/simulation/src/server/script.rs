@@ -28,20 +28,24 @@ impl Wish {
 }
 
 /// A script of a few answers.
-pub fn script(chance: &mut Chance) -> Vec<Answer> {
+pub fn script(chance: &mut Chance, confirm: bool) -> Vec<Answer> {
     let length = chance.between(1, 5);
-    let mut answers: Vec<Answer> = (0..length).map(|_| answer(chance)).collect();
+    let mut answers: Vec<Answer> = (0..length).map(|_| answer(chance, confirm)).collect();
     // The newest is taken from the end.
     answers.reverse();
     answers
 }
 
-fn answer(chance: &mut Chance) -> Answer {
+fn answer(chance: &mut Chance, confirm: bool) -> Answer {
     let calls = chance.pick(&[1, 1, 1, 2, 2, 3, 4]);
-    (0..calls).map(|_| wish(chance)).collect()
+    (0..calls).map(|_| wish(chance, confirm)).collect()
 }
 
-fn wish(chance: &mut Chance) -> Wish {
+fn wish(chance: &mut Chance, confirm: bool) -> Wish {
+    // A server whose hooks could block a call lets no tool run on the announcement: this one has none.
+    if !confirm && chance.per_mille(100) {
+        return Wish::Client("early");
+    }
     let tool = chance.pick(&["plain", "plain", "strict", "strict", "shaped", "rare"]);
     match chance.below(100) {
         0..62 => Wish::Client(tool),
