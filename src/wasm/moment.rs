@@ -1,7 +1,8 @@
 //! Waiting inside the edge: for what comes once, for one of two things, for no longer than so long.
 
 use std::cell::RefCell;
-use std::future::{Future, poll_fn};
+use std::future::{Future, IntoFuture, poll_fn};
+use std::mem;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -14,7 +15,16 @@ pub(super) struct Moment<T>(Rc<RefCell<Waiting<T>>>);
 
 struct Waiting<T> {
     value: Option<T>,
-    wakers: Vec<Waker>,
+    /// Of those who wait, each with its number.
+    wakers: Vec<(u32, Waker)>,
+    last: u32,
+}
+
+/// One who waits. What the moment has of it goes with it: the end of a session is waited for by thousands of tasks, most of
+/// which end long before.
+pub(super) struct Arrival<T> {
+    moment: Moment<T>,
+    number: Option<u32>,
 }
 
 impl<T> Clone for Moment<T> {
@@ -25,7 +35,7 @@ impl<T> Clone for Moment<T> {
 
 impl<T> Moment<T> {
     pub(super) fn new() -> Self {
-        Self(Rc::new(RefCell::new(Waiting { value: None, wakers: Vec::new() })))
+        Self(Rc::new(RefCell::new(Waiting { value: None, wakers: Vec::new(), last: 0 })))
     }
 
     /// It has come. The first value stays; whether this is it.
@@ -33,12 +43,12 @@ impl<T> Moment<T> {
         let wakers = match self.0.try_borrow_mut() {
             Ok(mut waiting) if waiting.value.is_none() => {
                 waiting.value = Some(value);
-                std::mem::take(&mut waiting.wakers)
+                mem::take(&mut waiting.wakers)
             }
             _ => return false,
         };
         // Waking calls JS, so not under the guard.
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(|(_, waker)| waker.wake());
         true
     }
 
@@ -47,24 +57,57 @@ impl<T> Moment<T> {
     }
 }
 
-impl<T: Clone> Future for Moment<T> {
+impl<T: Clone> IntoFuture for Moment<T> {
+    type Output = T;
+    type IntoFuture = Arrival<T>;
+
+    fn into_future(self) -> Arrival<T> {
+        Arrival { moment: self, number: None }
+    }
+}
+
+impl<T: Clone> Future for Arrival<T> {
     type Output = T;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let Ok(mut waiting) = self.0.try_borrow_mut() else { return Poll::Pending };
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let Self { moment, number } = &mut *self;
+        let Ok(mut guard) = moment.0.try_borrow_mut() else { return Poll::Pending };
+        let waiting = &mut *guard;
         if let Some(value) = &waiting.value {
             return Poll::Ready(value.clone());
         }
-        if !waiting.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
-            waiting.wakers.push(context.waker().clone());
-        }
+        let known = waiting.wakers.iter_mut().find(|(other, _)| Some(*other) == *number);
+        let replaced = match known {
+            Some((_, waker)) if waker.will_wake(context.waker()) => None,
+            Some((_, waker)) => Some(mem::replace(waker, context.waker().clone())),
+            None => {
+                waiting.last = waiting.last.wrapping_add(1);
+                *number = Some(waiting.last);
+                waiting.wakers.push((waiting.last, context.waker().clone()));
+                None
+            }
+        };
+        drop(guard);
+        drop(replaced);
         Poll::Pending
     }
 }
 
+impl<T> Drop for Arrival<T> {
+    fn drop(&mut self) {
+        let Some(number) = self.number else { return };
+        let taken = self.moment.0.try_borrow_mut().ok().and_then(|mut waiting| {
+            let place = waiting.wakers.iter().position(|(other, _)| *other == number)?;
+            Some(waiting.wakers.remove(place))
+        });
+        // A task may go with its last waker, and what that listens to, so not under the guard.
+        drop(taken);
+    }
+}
+
 /// Works until something comes: `None` if it came first. The work is dropped then, with all that it listens to.
-pub(super) async fn until<T, E>(end: impl Future<Output = E>, work: impl Future<Output = T>) -> Option<T> {
-    let (mut end, mut work) = (pin!(end), pin!(work));
+pub(super) async fn until<T, E>(end: impl IntoFuture<Output = E>, work: impl IntoFuture<Output = T>) -> Option<T> {
+    let (mut end, mut work) = (pin!(end.into_future()), pin!(work.into_future()));
     poll_fn(|context| {
         if let Poll::Ready(value) = work.as_mut().poll(context) {
             return Poll::Ready(Some(value));
@@ -79,7 +122,7 @@ pub(super) async fn until<T, E>(end: impl Future<Output = E>, work: impl Future<
 const PIECES: u32 = 8;
 
 /// Works for no longer than this, as long as the page runs: `None` if that was not enough.
-pub(super) async fn within<T>(hooks: &Hooks, milliseconds: u32, work: impl Future<Output = T>) -> Option<T> {
+pub(super) async fn within<T>(hooks: &Hooks, milliseconds: u32, work: impl IntoFuture<Output = T>) -> Option<T> {
     let end = async {
         for _ in 0..PIECES {
             after(hooks, milliseconds / PIECES).await;

@@ -7,7 +7,7 @@
 mod channel;
 mod database;
 mod owner;
-mod page;
+pub(super) mod page;
 pub(super) mod prune;
 pub(super) mod store;
 mod watch;
@@ -163,7 +163,9 @@ impl Keeper {
             LedgerEffect::Record { key, outcome, owed } => self.record(&key, outcome, owed).await,
             LedgerEffect::Discharge { key } => {
                 page::discharge(&key);
-                self.attempt(async |store| store.discharge(&key).await).await;
+                if self.attempt(async |store| store.discharge(&key).await).await.is_some() {
+                    page::stored(&key);
+                }
             }
             LedgerEffect::Remember { conversation, position, over } => {
                 let theirs = self.remember(&conversation, position, &over).await;
@@ -183,13 +185,14 @@ impl Keeper {
         }
         let entry = Entry::new(key, &self.owner, tool, lease, clock::now());
         let found = self.attempt(async |store| store.claim(&entry).await).await.flatten();
-        // One of our own without an outcome: an attempt that looked as if it had failed.
-        let known = |found: &Entry| found.owner != entry.owner || found.outcome.is_some();
-        let Some(found) = found.filter(known) else { return Claim::Won };
+        // One of our own is an attempt that looked as if it had failed, unless it is over and was forgotten here.
+        let ours = |found: &Entry| found.owner == entry.owner && found.outcome.is_none();
+        let Some(found) = found.filter(|found| !ours(found)) else { return Claim::Won };
         page::withdraw(key);
         let claim = self.judge(found).await.into();
         if let Claim::Settled(outcome) = &claim {
             page::record(key, outcome.clone(), false, &self.owner);
+            page::stored(key);
         }
         self.stir_page();
         claim
@@ -216,7 +219,9 @@ impl Keeper {
             other.hear(key, raw.clone());
         }
         let entry = Entry::new(key, &self.owner, String::new(), Millis::default(), clock::now());
-        self.attempt(async |store| store.record(&entry, raw.get(), owed).await).await;
+        if self.attempt(async |store| store.record(&entry, raw.get(), owed).await).await.is_some() && !owed {
+            page::stored(key);
+        }
         // A borrow that lives while JS runs, but no JS that could come back to this cell.
         if let Ok(channel) = self.channel.try_borrow()
             && let Some(channel) = &*channel
@@ -227,7 +232,10 @@ impl Keeper {
 
     /// An entry has its outcome, from another session.
     fn hear(&self, key: &Key, outcome: Box<RawValue>) {
-        page::record(key, outcome.clone(), false, &self.owner);
+        // Who tells it has stored it.
+        if page::record(key, outcome.clone(), false, &self.owner) && matches!(self.storage(), Storage::Open(_)) {
+            page::stored(key);
+        }
         if self.conversation.get() == Some(&key.conversation) {
             self.watches.end(key);
             self.say(LedgerInput::Watched { key: key.clone(), claim: Claim::Settled(outcome) });

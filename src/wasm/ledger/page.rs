@@ -2,6 +2,7 @@
 //! storage, and each other, so that they hear of outcomes at once.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
 use serde_json::value::RawValue;
@@ -10,10 +11,16 @@ use crate::call::{Claim, Key, Ledger, Memory, Over, Owner, Place};
 
 use super::Keeper;
 
+/// Entries that are kept although they are over and stored. Should the storage be lost, what comes again is among the
+/// latest: a place in the log that was dealt with is never returned to.
+const KEPT: usize = 256;
+
 #[derive(Default)]
 struct Page {
     ledger: Ledger,
     sessions: Vec<(Owner, Weak<Keeper>)>,
+    /// Those that are over and stored, in the order in which they came to that.
+    stored: VecDeque<Key>,
 }
 
 thread_local! {
@@ -43,11 +50,11 @@ pub(super) fn has(owner: &str) -> bool {
 
 pub(super) fn claim(key: &Key, tool: &str, owner: &Owner) -> Claim {
     let claim =
-        |Page { ledger, sessions }: &mut Page| ledger.claim(key, tool, owner, |owner| among(sessions, &owner.0));
+        |Page { ledger, sessions, .. }: &mut Page| ledger.claim(key, tool, owner, |owner| among(sessions, &owner.0));
     with(claim).unwrap_or(Claim::Won)
 }
 
-pub(super) fn look(key: &Key) -> Option<Claim> {
+pub(in crate::wasm) fn look(key: &Key) -> Option<Claim> {
     with(|page| page.ledger.look(key, |owner| page.has(&owner.0))).flatten()
 }
 
@@ -59,6 +66,18 @@ pub(super) fn record(key: &Key, outcome: Box<RawValue>, owed: bool, owner: &Owne
 /// The agent has been told.
 pub(super) fn discharge(key: &Key) {
     with(|page| page.ledger.discharge(key));
+}
+
+/// An entry is over, nothing of it is owed, and the storage has it: it will be forgotten here when others come.
+pub(super) fn stored(key: &Key) {
+    with(|page| {
+        page.stored.push_back(key.clone());
+        if page.stored.len() > KEPT
+            && let Some(oldest) = page.stored.pop_front()
+        {
+            page.ledger.withdraw(&oldest);
+        }
+    });
 }
 
 /// An entry that turned out to be another page's.

@@ -10,6 +10,7 @@ use crate::call::{CallId, Key, LedgerEffect, Over, Place};
 use crate::conversation::OperationId;
 use crate::net::Millis;
 use crate::wasm::clock;
+use crate::wasm::ledger::page;
 use crate::wasm::ledger::store::Entry;
 
 #[wasm_bindgen_test]
@@ -24,6 +25,25 @@ async fn an_entry_is_won_once_and_lasts() {
     bench.rests().await;
     assert_eq!(bench.stored("a").await.unwrap().outcome.unwrap(), r#"{"kind":"ok","result":1.0}"#);
     assert_eq!(bench.claims("a").await, r#"{"kind":"ok","result":1.0}"#);
+    assert_eq!(bench.complaints(), [""; 0]);
+}
+
+#[wasm_bindgen_test]
+async fn what_the_page_forgets_the_storage_knows() {
+    let bench = Bench::open(&conversation()).await;
+    let calls: Vec<_> = (0..300).map(|number| format!("call {number}")).collect();
+    for some in calls.chunks(20) {
+        for call in some {
+            bench.record(call, &format!(r#"{{"kind":"ok","result":"{call}"}}"#));
+        }
+        bench.rests().await;
+    }
+    // One that was forgotten, one that was not.
+    let known = [&calls[0], &calls[299]].map(|call| page::look(&bench.key(call)).is_some());
+    assert_eq!(known, [false, true]);
+    for call in [&calls[0], &calls[299]] {
+        assert_eq!(bench.claims(call).await, format!(r#"{{"kind":"ok","result":"{call}"}}"#));
+    }
     assert_eq!(bench.complaints(), [""; 0]);
 }
 

@@ -6,6 +6,7 @@ mod fetch;
 mod handler;
 mod key;
 mod ledger;
+mod moment;
 mod page;
 mod schema;
 mod session;

@@ -72,14 +72,14 @@ export class Lab {
     this.#gone = true;
     const crashed = this.#page.waitForEvent("crash");
     // Nobody is left to answer.
-    this.#debug("Page.crash").catch(() => {});
+    this.debug("Page.crash").catch(() => {});
     await crashed;
     await this.#page.close();
   }
 
   /** Stops everything in the page, as browsers do with tabs that were not looked at for long, or lets it go on. @param {boolean} frozen */
   freeze(frozen) {
-    return this.#debug("Page.setWebLifecycleState", { state: frozen ? "frozen" : "active" });
+    return this.debug("Page.setWebLifecycleState", { state: frozen ? "frozen" : "active" });
   }
 
   /** Tells the page that it is hidden, or shown; the driver keeps every page in sight otherwise. @param {boolean} hidden */
@@ -94,12 +94,12 @@ export class Lab {
 
   /** Deletes all that the site has stored in this profile. */
   clearStorage() {
-    return this.#debug("Storage.clearDataForOrigin", { origin: new URL(this.#page.url()).origin, storageTypes: "all" });
+    return this.debug("Storage.clearDataForOrigin", { origin: new URL(this.#page.url()).origin, storageTypes: "all" });
   }
 
   /** How much the site may store. @param {number} quotaSize in bytes */
   limitStorage(quotaSize) {
-    return this.#debug("Storage.overrideQuotaForOrigin", { origin: new URL(this.#page.url()).origin, quotaSize });
+    return this.debug("Storage.overrideQuotaForOrigin", { origin: new URL(this.#page.url()).origin, quotaSize });
   }
 
   /** Requests for this file of the package. @param {string} name */
@@ -199,6 +199,11 @@ export class Lab {
     return this.#page.evaluate(([name, args]) => globalThis.lab[name](...args), [name, args]);
   }
 
+  /** Calls a function that another script of the page exports. @param {string} script @param {string} name @param {...unknown} args @returns {Promise<any>} */
+  call(script, name, ...args) {
+    return this.#page.evaluate(async ([script, name, args]) => (await import(script))[name](...args), [script, name, args]);
+  }
+
   /** The tapes of all conversations, also from before the page was reloaded or lost. */
   async tapes() {
     const present = [...this.#talks].map(async ([name, { conversation }]) => ({ conversation, tape: await this.run("tape", name) }));
@@ -228,10 +233,10 @@ export class Lab {
     return this.#page.waitForFunction(() => "lab" in globalThis);
   }
 
-  /** Asks the browser for what only its debugger can do. @param {any} method @param {object} [params] */
-  async #debug(method, params) {
+  /** Asks the browser for what only its debugger can do. @param {any} method @param {object} [params] @returns {Promise<any>} */
+  async debug(method, params) {
     this.#debugger ??= this.#page.context().newCDPSession(this.#page);
-    await (await this.#debugger).send(method, params);
+    return (await this.#debugger).send(method, params);
   }
 
   /** @param {"start" | "attach"} how @param {{ tools?: object[] }} options @param {unknown[]} args */

@@ -135,6 +135,17 @@ export class AgentServer {
     return this.#steer("POST", `/fill/${conversation}`, { events });
   }
 
+  /**
+   * Mock only: how many sockets were opened and closed since this was last asked.
+   * @returns {Promise<{ opened: number, closed: number }>}
+   */
+  async sockets() {
+    const lines = await this.#steer("GET", "/record");
+    await this.#steer("DELETE", "/record");
+    const count = (dir) => lines.filter((line) => line.ch === "ws" && line.dir === dir).length;
+    return { opened: count("open"), closed: count("close") };
+  }
+
   /** Mock only: a frame of our own. @param {string} conversation @param {string} raw */
   frame(conversation, raw) {
     return this.#steer("POST", `/frame/${conversation}`, { raw });

@@ -24,6 +24,8 @@ const FLAGS = [
   "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup",
 ];
 const HERE = fileURLToPath(new URL(".", import.meta.url));
+/** The scripts of this folder that run in pages. */
+const SCRIPTS = ["/lab.js", "/endurance.js"];
 
 /** The browser and the site, of one test file. */
 export class Browser {
@@ -82,7 +84,7 @@ async function serve(url, response) {
     response.writeHead(200, { ...headers, "Content-Type": "text/html" }).end(HTML);
     return;
   }
-  const file = pathname === "/lab.js" ? join(HERE, "lab.js") : packageFile(pathname);
+  const file = SCRIPTS.includes(pathname) ? join(HERE, pathname) : packageFile(pathname);
   try {
     const bytes = await readFile(file ?? "");
     response.writeHead(200, { ...headers, "Content-Type": TYPES[extname(pathname)] ?? "text/plain" }).end(bytes);

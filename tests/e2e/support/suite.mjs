@@ -17,7 +17,8 @@ const TIMEOUT = 600_000;
  * @property {AgentServer} server
  * @property {Lab} lab
  * @property {import("./runs.mjs").Runs} runs of handlers, in all pages
- * @property {(options?: { path?: string, storage?: keyof typeof BROKEN_STORAGE }) => Promise<Lab>} openPage
+ * @property {(options?: { path?: string, storage?: keyof typeof BROKEN_STORAGE, before?: () => void }) => Promise<Lab>} openPage
+ *   `before` is done to the page before any code of its own runs
  * @property {(cleanup: () => unknown) => void} onEnd
  */
 
@@ -61,9 +62,9 @@ async function playScene(server, play, path = "/") {
   const runs = (site.runs = new Runs());
   let pages = 0;
   /** @type {Scene["openPage"]} */
-  const openPage = async ({ path: at = path, storage } = {}) => {
+  const openPage = async ({ path: at = path, storage, before = storage && BROKEN_STORAGE[storage] } = {}) => {
     const name = `page-${(pages += 1)}`;
-    const lab = await Lab.open(profile, site.origin + at, { name, runs, before: storage && BROKEN_STORAGE[storage] });
+    const lab = await Lab.open(profile, site.origin + at, { name, runs, before });
     labs.push(lab);
     return lab;
   };
