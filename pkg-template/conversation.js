@@ -1,32 +1,14 @@
 // @ts-check
-/** @import { CallContext, ContentPart, ForkOptions, HistoryOptions, HistoryPage, Status, Tool, ToolDefinition, ToolReport, TurnEnd, Waiting } from "./types.js" */
+/** @import { CallContext, ContentPart, HistoryOptions, HistoryPage, Tool, ToolDefinition, TurnEnd, Waiting } from "./types.js" */
 /** @import { Session } from "./core.js" */
 /** @import { Declared, Execute } from "./tool.js" */
 /** @import { Topic } from "./emitter.js" */
-/** @import { PagehandError } from "./errors.js" */
-import { Approvals } from "./approvals.js";
-import { OpenCalls } from "./calls.js";
-import { jsonOf, objectOf, optionsOf, partsOf, signalOf, switchOf, textOf, whileWanted } from "./checks.js";
-import { Emitter } from "./emitter.js";
-import { closed, coreError, invalidArgument } from "./errors.js";
-import { core, enter, inhabitants } from "./load.js";
-import { Operations } from "./operations.js";
+/** @import { Hooks } from "./live-session.js" */
+import { optionsOf, partsOf, signalOf, switchOf, textOf, whileWanted } from "./checks.js";
+import { invalidArgument } from "./errors.js";
+import { LiveSession } from "./live-session.js";
+import { core } from "./load.js";
 import { declaredTool } from "./tool.js";
-import { Schemas } from "./validator.js";
-
-/**
- * What the edge calls. It is the only way from the core to the app.
- * @typedef {object} Hooks
- * @property {(topic: string, json: string) => void} emit
- * @property {(operation: number, json: string) => void} settle
- * @property {(operation: number, error: unknown) => void} fail
- * @property {(code: string, message: string, details: string, retryable: boolean) => PagehandError} error
- * @property {(work: (event?: any) => any) => ((event?: any) => any)} guard
- * @property {() => Promise<void>} ended
- * @property {() => Promise<string>} key
- * @property {(schema: number, text: string) => Promise<void>} compile
- * @property {(schema: number, instance: string) => Promise<string>} check
- */
 
 /**
  * What opening takes: the id, the tools, and a function that makes the session on the loaded core.
@@ -35,51 +17,41 @@ import { Schemas } from "./validator.js";
  * @property {Declared[]} tools
  * @property {AbortSignal | undefined} signal
  * @property {() => Promise<string>} key The key of the next connection, where it is the app's to say.
- * @property {(id: string, signal: AbortSignal | undefined) => Promise<Conversation>} attach Joins another of the same server, with the same tools.
  * @property {(tools: string, handlers: Map<string, Function>, hooks: Hooks) => Session} make
  */
 
-/** A conversation with an agent. The public face of it is `Conversation` in `types.d.ts`. */
+/**
+ * A conversation with an agent: what all servers have in common. The public face of it is `Conversation` in `types.d.ts`; what
+ * only one kind of server can do is in a class of its own, which extends this one.
+ */
 export class Conversation {
-  /** @type {Session | undefined} */ #session;
-  /** @type {PagehandError | undefined} Why there is no session any more. */ #over;
-  /** @type {Promise<void> | undefined} */ #closing;
-  #reason = "closed by the app";
-
+  #live;
   /** @type {string} */ #id;
   #created = false;
-  /** @type {Status} */ #status = "idle";
-  /** @type {ToolReport} */ #tools = { ready: [], missingHandlers: [], unknownToServer: [], differentSchema: [] };
 
-  #operations = new Operations();
-  #calls = new OpenCalls();
-  #approvals = new Approvals((id, accept, more) => this.#answer(id, accept, more));
-  /** @type {Plan["attach"] | undefined} */ #attach;
-  /** @type {() => void} */ #letGo = () => {};
-  /** @type {Promise<void>} What the browser holds for the session, such as its lock, it holds until then. */
-  #ended = new Promise((resolve) => {
-    this.#letGo = resolve;
-  });
-  #emitter = new Emitter();
-  #schemas = new Schemas();
-  /** @type {(() => void)[] | undefined} Events that wait until the app can have listeners. */ #held = [];
-
-  /** @param {string} id */
-  constructor(id) {
+  /**
+   * @param {Plan} plan
+   * @param {LiveSession} live
+   */
+  constructor({ id }, live = new LiveSession()) {
     this.#id = id;
+    this.#live = live;
   }
 
   /**
    * Loads the core, opens the conversation, and resolves when it is safe to speak.
-   * @param {Plan} plan
-   * @returns {Promise<Conversation>}
+   * @template {Plan} P
+   * @template {Conversation} C
+   * @this {new (plan: P) => C}
+   * @param {P} plan
+   * @returns {Promise<C>}
    */
   static async open(plan) {
-    const { id, signal } = plan;
+    const { signal } = plan;
     signal?.throwIfAborted();
     await whileWanted(core.load(), signal);
     signal?.throwIfAborted();
-    const conversation = new Conversation(id);
+    const conversation = new this(plan);
     try {
       await conversation.#open(plan);
     } catch (error) {
@@ -97,13 +69,13 @@ export class Conversation {
    * @returns {Promise<any>}
    */
   static async inquire(plan, name, given) {
-    const { id, signal } = plan;
+    const { signal } = plan;
     signal?.throwIfAborted();
     await whileWanted(core.load(), signal);
-    const conversation = new Conversation(id);
+    const conversation = new Conversation(plan);
     try {
       conversation.#begin(plan);
-      return await conversation.#do(name, given, { signal });
+      return await conversation.#live.do(name, given, { signal });
     } finally {
       await conversation.close();
     }
@@ -118,19 +90,19 @@ export class Conversation {
   }
 
   get status() {
-    return this.#status;
+    return this.#live.told.status;
   }
 
   get tools() {
-    return this.#tools;
+    return this.#live.told.tools;
   }
 
   get openCalls() {
-    return this.#calls.list;
+    return this.#live.told.calls.list;
   }
 
   get approval() {
-    return this.#approvals.request;
+    return this.#live.told.approvals.request;
   }
 
   /**
@@ -143,78 +115,7 @@ export class Conversation {
     const run = switchOf(given, "run", true);
     const approve = switchOf(given, "approvePending", false);
     const parts = partsOf(content, "content");
-    await this.#ask((session, operation) => session.send(operation, parts, run, approve), signalOf(given));
-  }
-
-  /**
-   * @param {Waiting & { approvePending?: boolean }} [options]
-   * @returns {Promise<void>}
-   */
-  async run(options) {
-    const given = optionsOf(options, "options", ["signal", "approvePending"]);
-    const approve = switchOf(given, "approvePending", false);
-    await this.#ask((session, operation) => session.run(operation, approve), signalOf(given));
-  }
-
-  /** @param {Waiting} [options] */
-  async pause(options) {
-    await this.#do("pause", null, options);
-  }
-
-  /** @param {Waiting} [options] */
-  async interrupt(options) {
-    await this.#do("interrupt", null, options);
-  }
-
-  /** @param {object} policy @param {Waiting} [options] */
-  async setConfirmationPolicy(policy, options) {
-    await this.#do("setPolicy", objectOf(policy, "policy"), options);
-  }
-
-  /**
-   * @param {Waiting & ForkOptions} [options]
-   * @returns {Promise<Conversation>}
-   */
-  async fork(options) {
-    const known = ["signal", "eventId", "conversationId", "title", "tags"];
-    const { signal, eventId, conversationId, title, tags } = optionsOf(options, "options", known);
-    const { id } = await this.#do("fork", { conversationId, eventId, title, tags }, { signal });
-    const attach = /** @type {Plan["attach"]} */ (this.#attach);
-    return attach(id, signalOf({ signal }));
-  }
-
-  /** @param {Waiting} [options] */
-  async delete(options) {
-    await this.#do("delete", null, options);
-  }
-
-  /** @param {object} changes @param {Waiting} [options] */
-  async update(changes, options) {
-    await this.#do("update", objectOf(changes, "changes"), options);
-  }
-
-  /** @param {string | null} eventId @param {Waiting} [options] */
-  async navigate(eventId, options) {
-    await this.#do("navigate", eventId === null ? null : textOf(eventId, "eventId"), options);
-  }
-
-  /** @param {object} llm @param {Waiting} [options] */
-  async switchLlm(llm, options) {
-    await this.#do("switchLlm", objectOf(llm, "llm"), options);
-  }
-
-  /**
-   * @param {string} question
-   * @param {Waiting} [options]
-   * @returns {Promise<string>}
-   */
-  async ask(question, options) {
-    return this.#do("ask", textOf(question, "question"), options);
-  }
-
-  /** @param {Waiting} [options] */
-  async condense(options) {
-    await this.#do("condense", null, options);
+    await this.#live.ask((session, operation) => session.send(operation, parts, run, approve), signalOf(given));
   }
 
   /**
@@ -223,7 +124,7 @@ export class Conversation {
    */
   async idle(options) {
     const given = optionsOf(options, "options", ["signal"]);
-    return JSON.parse(await this.#ask((session, operation) => session.idle(operation), signalOf(given)));
+    return JSON.parse(await this.#live.ask((session, operation) => session.idle(operation), signalOf(given)));
   }
 
   /**
@@ -241,18 +142,17 @@ export class Conversation {
     const from = page === undefined ? undefined : textOf(page, "page");
     const newest = order === "newest";
     return JSON.parse(
-      await this.#ask((session, operation) => session.history(operation, limit, newest, from), signalOf(given)),
+      await this.#live.ask((session, operation) => session.history(operation, limit, newest, from), signalOf(given)),
     );
   }
 
   /**
-   * What an app heard over a connection of its own. A conversation that is over hears nothing.
+   * What an app heard over a connection of its own.
    * @param {string} text
    * @param {boolean} past
    */
   feed(text, past) {
-    const session = this.#session;
-    if (session !== undefined && this.#closing === undefined) enter(() => session.feed(text, past));
+    this.#live.feed(text, past);
   }
 
   /**
@@ -262,7 +162,7 @@ export class Conversation {
   async declare(tool) {
     const { json, execute } = declaredTool(tool);
     const handler = execute && this.#handler(execute);
-    await this.#ask((session, operation) => session.declare(operation, json, handler), undefined);
+    await this.#live.ask((session, operation) => session.declare(operation, json, handler), undefined);
   }
 
   /**
@@ -272,7 +172,7 @@ export class Conversation {
    */
   async cancel(callId, reason = "cancelled by the app") {
     const [call, words] = [textOf(callId, "callId"), textOf(reason, "reason")];
-    await this.#ask((session, operation) => session.cancel(operation, call, words), undefined);
+    await this.#live.ask((session, operation) => session.cancel(operation, call, words), undefined);
   }
 
   /**
@@ -281,16 +181,16 @@ export class Conversation {
    * @returns {() => void}
    */
   on(type, listener) {
-    return this.#emitter.on(type, listener);
+    return this.#live.told.emitter.on(type, listener);
   }
 
   [Symbol.asyncIterator]() {
-    return this.#emitter.stream();
+    return this.#live.told.emitter.stream();
   }
 
   /** @returns {Promise<void>} */
   close() {
-    return (this.#closing ??= this.#close());
+    return this.#live.close();
   }
 
   // Where there is no such symbol yet, this method is named "undefined", and nobody calls it.
@@ -298,151 +198,30 @@ export class Conversation {
     return this.close();
   }
 
-  /**
-   * The core's instance is lost: nothing of it may be touched any more.
-   * @param {PagehandError} error
-   */
-  lost(error) {
-    const { code, message, details } = error;
-    this.#end(error);
-    this.#deliver("error", { code, message, details });
-    this.#deliver("connection", { state: "closed", reason: message, code });
-    this.#emitter.end();
-  }
-
   // ---------------------------------------------------------------- inside
 
   /** @param {Plan} plan */
-  #begin({ tools, make, attach, key }) {
-    this.#attach = attach;
+  #begin({ tools, make, key }) {
     /** @type {Map<string, Function>} */
     const handlers = new Map();
     for (const { name, execute } of tools) {
       if (execute !== undefined) handlers.set(name, this.#handler(execute));
     }
     const declarations = `[${tools.map(({ json }) => json).join(",")}]`;
-    this.#session = enter(() => make(declarations, handlers, this.#hooks(key)));
-    inhabitants.add(this);
+    this.#live.begin((hooks) => make(declarations, handlers, hooks), key);
   }
 
   /** @param {Plan} plan */
   async #open(plan) {
     this.#begin(plan);
-    const answer = JSON.parse(await this.#ask((session, operation) => session.open(operation), plan.signal));
+    const answer = JSON.parse(await this.#live.ask((session, operation) => session.open(operation), plan.signal));
+    const { told } = this.#live;
     this.#id = answer.id;
     this.#created = answer.created;
-    this.#status = answer.status;
-    this.#tools = answer.tools;
+    told.status = answer.status;
+    told.tools = answer.tools;
     // Listeners that are added right after the `await` miss nothing.
-    setTimeout(() => this.#release());
-  }
-
-  async #close() {
-    if (this.#session !== undefined) {
-      try {
-        await this.#request((session, operation) => session.close(operation), undefined);
-      } catch {
-        // It was over already.
-      }
-    }
-    // After a trap the session is gone, and must not even be freed.
-    const session = this.#session;
-    this.#end(closed(this.#reason));
-    this.#release();
-    this.#emitter.end();
-    if (session !== undefined) enter(() => session.free());
-  }
-
-  /**
-   * Lets go of the session, and of everything that waits for it.
-   * @param {PagehandError} error
-   */
-  #end(error) {
-    this.#over = error;
-    this.#session = undefined;
-    inhabitants.delete(this);
-    this.#letGo();
-    this.#schemas.release();
-    this.#calls.clear();
-    this.#approvals.end("the conversation is closed");
-    this.#operations.failAll(error);
-  }
-
-  /** @type {import("./approvals.js").Answer} */
-  async #answer(id, accept, { reason = "", say, options }) {
-    const given = optionsOf(options, "options", ["signal"]);
-    const words = textOf(reason, "reason");
-    const parts = say === undefined ? undefined : partsOf(say, "say");
-    await this.#ask((session, operation) => session.answer(operation, id, accept, words, parts), signalOf(given));
-  }
-
-  /**
-   * Something that is the server's alone.
-   * @param {string} name
-   * @param {unknown} given
-   * @param {unknown} options
-   * @returns {Promise<any>}
-   */
-  async #do(name, given, options) {
-    const { signal } = optionsOf(options, "options", ["signal"]);
-    const json = jsonOf(given, "options");
-    return JSON.parse(await this.#ask((session, operation) => session.do(operation, name, json), signalOf({ signal })));
-  }
-
-  /**
-   * @param {(session: Session, operation: number) => void} start
-   * @param {AbortSignal | undefined} signal
-   * @returns {Promise<string>}
-   */
-  async #ask(start, signal) {
-    if (this.#closing !== undefined) throw closed(this.#reason);
-    return this.#request(start, signal);
-  }
-
-  /**
-   * @param {(session: Session, operation: number) => void} start
-   * @param {AbortSignal | undefined} signal
-   * @returns {Promise<string>}
-   */
-  async #request(start, signal) {
-    const session = this.#session;
-    if (session === undefined) throw this.#over ?? closed(this.#reason);
-    return this.#operations.begin(
-      signal,
-      (operation) => enter(() => start(session, operation)),
-      (operation) => enter(() => session.abandon(operation)),
-    );
-  }
-
-  /**
-   * @param {Plan["key"]} key
-   * @returns {Hooks}
-   */
-  #hooks(key) {
-    const schemas = this.#schemas;
-    return {
-      emit: (topic, json) => this.#heard(/** @type {Topic} */ (topic), json),
-      settle: (operation, json) => this.#operations.settle(operation, json),
-      fail: (operation, error) => this.#operations.fail(operation, error),
-      error: coreError,
-      // What the browser calls: listeners, timers, callbacks. Those of a lost instance must not be let in, and what is
-      // left over from it, such as a socket, is closed when it next says something.
-      guard: (work) => {
-        /** @param {any} event */
-        const guarded = (event) => {
-          if (this.#session !== undefined) return enter(() => work(event));
-          const left = event?.currentTarget;
-          left?.removeEventListener?.(event.type, guarded);
-          // The page itself can be closed, too.
-          if (left !== globalThis && left !== globalThis.document) left?.close?.();
-        };
-        return guarded;
-      },
-      ended: () => this.#ended,
-      key,
-      compile: (schema, text) => schemas.compile(schema, text),
-      check: (schema, instance) => schemas.check(schema, instance),
-    };
+    setTimeout(() => told.release());
   }
 
   /**
@@ -455,66 +234,9 @@ export class Conversation {
       try {
         return await execute(args, { signal, callId, conversation: this });
       } catch (error) {
-        this.#calls.threw(callId, error);
+        this.#live.told.calls.threw(callId, error);
         throw error;
       }
     };
-  }
-
-  /**
-   * Keeps what the getters show up to date, and tells the app.
-   * @param {Topic} topic
-   * @param {string} json
-   */
-  #heard(topic, json) {
-    switch (topic) {
-      case "call":
-        return this.#deliver(topic, this.#calls.whole(JSON.parse(json)));
-      case "status": {
-        const value = JSON.parse(json);
-        this.#status = value.status;
-        return this.#deliver(topic, value);
-      }
-      case "approval": {
-        const request = this.#approvals.heard(JSON.parse(json));
-        return request && this.#deliver(topic, request);
-      }
-      case "tools":
-        this.#tools = JSON.parse(json);
-        return this.#deliver(topic, this.#tools);
-      case "connection": {
-        const value = JSON.parse(json);
-        this.#deliver(topic, value);
-        if (value.state === "closed") {
-          // What the core ended by itself is closed here too, once its loop is done.
-          if (this.#closing === undefined) {
-            this.#reason = value.reason;
-            queueMicrotask(() => this.close());
-          }
-        }
-        return;
-      }
-      default:
-        this.#later(() => {
-          if (this.#emitter.wants(topic)) this.#emitter.emit(topic, JSON.parse(json));
-        });
-    }
-  }
-
-  /** @param {Topic} topic @param {unknown} value */
-  #deliver(topic, value) {
-    this.#later(() => this.#emitter.emit(topic, value));
-  }
-
-  /** @param {() => void} delivery */
-  #later(delivery) {
-    if (this.#held === undefined) delivery();
-    else this.#held.push(delivery);
-  }
-
-  #release() {
-    // A listener may cause more events: they line up behind the held ones.
-    for (let delivery = this.#held?.shift(); delivery !== undefined; delivery = this.#held?.shift()) delivery();
-    this.#held = undefined;
   }
 }

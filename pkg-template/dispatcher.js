@@ -1,8 +1,8 @@
 // @ts-check
 /** @import { Dispatcher, DispatcherOptions } from "./types.js" */
 import { jsonOf, optionsOf, switchOf } from "./checks.js";
+import { OpenHandsConversation } from "./openhands-conversation.js";
 import { bagOf, planOf } from "./server.js";
-import { Conversation } from "./conversation.js";
 
 /**
  * The runtime of the tools for an app that has its own connection.
@@ -13,7 +13,7 @@ export async function dispatcher(options) {
   const known = ["url", "sessionKey", "conversationId", "tools", "resumeWithin", "results", "signal"];
   const { conversationId, tools, resumeWithin, results, signal, ...server } = optionsOf(options ?? null, "options", known);
   const bag = { ...bagOf(server, conversationId, { resumeWithin, results }), feed: true };
-  const conversation = await Conversation.open(planOf(bag, tools, signal));
+  const conversation = await OpenHandsConversation.open(planOf(bag, tools, signal));
   return Object.assign(conversation, {
     /** @param {unknown} frame @param {unknown} [more] */
     receive(frame, more) {

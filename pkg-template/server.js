@@ -5,6 +5,7 @@ import { jsonOf, optionsOf, signalOf, textOf } from "./checks.js";
 import { Conversation } from "./conversation.js";
 import { Session } from "./core.js";
 import { PagehandError, invalidArgument } from "./errors.js";
+import { OpenHandsConversation } from "./openhands-conversation.js";
 import { declaredTools } from "./tool.js";
 
 /** What a header can carry. */
@@ -99,14 +100,14 @@ async function opened(bag, tools, signal) {
       { details: { missing: "WebSocket" } },
     );
   }
-  return Conversation.open(plan);
+  return OpenHandsConversation.open(plan);
 }
 
 /**
  * @param {Bag} bag
  * @param {unknown} tools
  * @param {unknown} signal
- * @returns {import("./conversation.js").Plan}
+ * @returns {import("./openhands-conversation.js").OpenHandsPlan}
  */
 export function planOf(bag, tools, signal) {
   const { sessionKey } = bag;

@@ -6,7 +6,7 @@ use web_sys::AbortSignal;
 
 #[wasm_bindgen]
 extern "C" {
-    /// The facade's side of a session (`Hooks` in `pkg-template/conversation.js`).
+    /// The facade's side of a session (`Hooks` in `pkg-template/live-session.js`).
     #[wasm_bindgen(typescript_type = "Hooks")]
     #[derive(Clone)]
     pub type Hooks;

@@ -23,7 +23,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** The protocol's id of the call (OpenHands: the id of the `ActionEvent`). */
   readonly callId: string;
-  /** The conversation the call came from. A handler may call anything on it. */
+  /** The conversation the call came from. A handler may call anything on it, also what only its kind of server can do. */
   readonly conversation: Conversation;
 }
 
@@ -268,6 +268,7 @@ export interface HistoryOptions extends Waiting {
 }
 export interface HistoryPage { events: ServerEvent[]; next: string | null }
 
+/** A conversation with an agent: what all servers have in common. */
 export interface Conversation extends AsyncIterable<TopicEvent> {
   readonly id: string;
   /** `true` when this call of `start` made it; `false` when it was there before. */
@@ -283,6 +284,21 @@ export interface Conversation extends AsyncIterable<TopicEvent> {
    * message for a yes: it is refused with `approval_pending` unless `approvePending` is true.
    */
   send(content: string | ContentPart[], options?: Waiting & { run?: boolean; approvePending?: boolean }): Promise<void>;
+  /** Resolves when the turn is over and every authorised call is settled. At once, if nothing runs. */
+  idle(options?: Waiting): Promise<TurnEnd>;
+  history(options?: HistoryOptions): Promise<HistoryPage>;
+  /** Adds a tool, or gives a known tool its handler. */
+  declare(tool: Tool | ToolDefinition): Promise<void>;
+  /** Cancels a call: its handler's signal aborts and its outcome is `cancelled`. */
+  cancel(callId: string, reason?: string): Promise<void>;
+  on<T extends keyof ConversationEvents>(type: T, listener: (event: ConversationEvents[T]) => void): () => void;
+  /** Ends the connection. Running handlers are aborted; waiting promises reject with `closed`. Safe to call twice. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** And what only an OpenHands agent-server can do with one. */
+export interface OpenHandsConversation extends Conversation {
   /** Lets the agent go on without a new message. The same holds as for `send`. */
   run(options?: Waiting & { approvePending?: boolean }): Promise<void>;
   /** Stops the agent between two steps. */
@@ -292,7 +308,7 @@ export interface Conversation extends AsyncIterable<TopicEvent> {
   /** Asks before calls by another policy from now on; in the server's words, for example `{ kind: "AlwaysConfirm" }`. */
   setConfirmationPolicy(policy: { readonly kind: string; readonly [key: string]: unknown }, options?: Waiting): Promise<void>;
   /** Copies the conversation, up to an event if one is given, and opens the copy with the same tools. */
-  fork(options?: Waiting & ForkOptions): Promise<Conversation>;
+  fork(options?: Waiting & ForkOptions): Promise<OpenHandsConversation>;
   /** Deletes the conversation at the server, and closes it. */
   delete(options?: Waiting): Promise<void>;
   /** Changes the title, or all tags. */
@@ -305,17 +321,6 @@ export interface Conversation extends AsyncIterable<TopicEvent> {
   ask(question: string, options?: Waiting): Promise<string>;
   /** Shortens what the agent remembers. */
   condense(options?: Waiting): Promise<void>;
-  /** Resolves when the turn is over and every authorised call is settled. At once, if nothing runs. */
-  idle(options?: Waiting): Promise<TurnEnd>;
-  history(options?: HistoryOptions): Promise<HistoryPage>;
-  /** Adds a tool, or gives a known tool its handler. */
-  declare(tool: Tool | ToolDefinition): Promise<void>;
-  /** Cancels a call: its handler's signal aborts and its outcome is `cancelled`. */
-  cancel(callId: string, reason?: string): Promise<void>;
-  on<T extends keyof ConversationEvents>(type: T, listener: (event: ConversationEvents[T]) => void): () => void;
-  /** Ends the connection. Running handlers are aborted; waiting promises reject with `closed`. Safe to call twice. */
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 // ---------------------------------------------------------------- servers
@@ -383,9 +388,9 @@ export interface ListOptions extends Waiting {
 
 export interface Server {
   /** Creates a conversation, connects, and resolves when it is safe to speak. */
-  start(options: StartOptions): Promise<Conversation>;
+  start(options: StartOptions): Promise<OpenHandsConversation>;
   /** Joins a conversation that exists. What is already in its log never runs a handler. */
-  attach(conversationId: string, options?: AttachOptions): Promise<Conversation>;
+  attach(conversationId: string, options?: AttachOptions): Promise<OpenHandsConversation>;
   /** The server's conversations, a page at a time. */
   list(options?: ListOptions): Promise<{ conversations: ConversationInfo[]; next: string | null }>;
 }
@@ -397,7 +402,7 @@ export interface DispatcherOptions extends OpenHandsOptions, AttachOptions {
 }
 
 /** A conversation over a connection of the app's: everything but the hearing goes over REST. */
-export interface Dispatcher extends Conversation {
+export interface Dispatcher extends OpenHandsConversation {
   /**
    * A frame or an event, as text or parsed, in the order in which they came; again is harmless. What was there before the app
    * came (`past`, or what a session socket replays first) runs nothing.

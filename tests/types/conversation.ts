@@ -1,8 +1,8 @@
 // Talking to an agent.
 import {
   PagehandError, init, openhands, tool,
-  type ApprovalRequest, type CallEvent, type Conversation, type ErrorCode, type HistoryPage, type Json, type Outcome, type Server, type Status,
-  type TopicEvent, type TurnEnd,
+  type ApprovalRequest, type CallEvent, type Conversation, type ErrorCode, type HistoryPage, type Json, type OpenHandsConversation,
+  type Outcome, type Server, type Status, type TopicEvent, type TurnEnd,
 } from "pagehand";
 
 const server = openhands({ url: "http://localhost:8000", sessionKey: "key" });
@@ -22,7 +22,10 @@ export async function talk(signal: AbortSignal): Promise<void> {
     confirmation_policy: { kind: "NeverConfirm" },
     signal,
   });
-  conversation satisfies Conversation;
+  conversation satisfies OpenHandsConversation;
+  const common: Conversation = conversation;
+  // @ts-expect-error: not every server can
+  common.fork;
   conversation.id satisfies string;
   conversation.created satisfies boolean;
   conversation.status satisfies Status;
@@ -53,7 +56,7 @@ export async function talk(signal: AbortSignal): Promise<void> {
   await conversation.setConfirmationPolicy({ kind: "ConfirmRisky", threshold: "LOW" });
   // @ts-expect-error: a policy has a kind
   await conversation.setConfirmationPolicy({ threshold: "LOW" });
-  (await conversation.fork({ eventId: "e", title: "copy", tags: { a: "b" } })) satisfies Conversation;
+  (await conversation.fork({ eventId: "e", title: "copy", tags: { a: "b" } })) satisfies OpenHandsConversation;
   await conversation.update({ title: "t" });
   await conversation.navigate(null);
   await conversation.switchLlm({ model: "m" });

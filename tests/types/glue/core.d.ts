@@ -1,5 +1,5 @@
 // What the facade uses of the core's wasm-bindgen glue. The exports are in `src/wasm/mod.rs`.
-import type { Hooks } from "./conversation.js";
+import type { Hooks } from "./live-session.js";
 
 export default function init(source: { module_or_path: unknown }): Promise<unknown>;
 export function begin(report: (message: string) => void): void;

@@ -1,0 +1,200 @@
+// @ts-check
+/** @import { Session } from "./core.js" */
+/** @import { Answer } from "./approvals.js" */
+/** @import { PagehandError } from "./errors.js" */
+/** @import { Topic } from "./emitter.js" */
+import { jsonOf, optionsOf, partsOf, signalOf, textOf } from "./checks.js";
+import { closed, coreError } from "./errors.js";
+import { enter, inhabitants } from "./load.js";
+import { Operations } from "./operations.js";
+import { Told } from "./told.js";
+import { Schemas } from "./validator.js";
+
+/**
+ * What the edge calls. It is the only way from the core to the app.
+ * @typedef {object} Hooks
+ * @property {(topic: string, json: string) => void} emit
+ * @property {(operation: number, json: string) => void} settle
+ * @property {(operation: number, error: unknown) => void} fail
+ * @property {(code: string, message: string, details: string, retryable: boolean) => PagehandError} error
+ * @property {(work: (event?: any) => any) => ((event?: any) => any)} guard
+ * @property {() => Promise<void>} ended
+ * @property {() => Promise<string>} key
+ * @property {(schema: number, text: string) => Promise<void>} compile
+ * @property {(schema: number, instance: string) => Promise<string>} check
+ */
+
+/** The core's session of a conversation, from its making to its end. Whoever has this can ask it anything. */
+export class LiveSession {
+  /** @type {Session | undefined} */ #session;
+  /** @type {PagehandError | undefined} Why there is no session any more. */ #over;
+  /** @type {Promise<void> | undefined} */ #closing;
+  #reason = "closed by the app";
+
+  #operations = new Operations();
+  #schemas = new Schemas();
+  /** @type {() => void} */ #letGo = () => {};
+  /** @type {Promise<void>} What the browser holds for the session, such as its lock, it holds until then. */
+  #ended = new Promise((resolve) => {
+    this.#letGo = resolve;
+  });
+
+  /** What it says. */
+  told = new Told(
+    (id, accept, more) => this.#answer(id, accept, more),
+    (reason) => this.#endedByItself(reason),
+  );
+
+  /**
+   * @param {(hooks: Hooks) => Session} make
+   * @param {() => Promise<string>} key The key of the next connection, where it is the app's to say.
+   */
+  begin(make, key) {
+    this.#session = enter(() => make(this.#hooks(key)));
+    inhabitants.add(this);
+  }
+
+  /**
+   * @param {(session: Session, operation: number) => void} start
+   * @param {AbortSignal | undefined} signal
+   * @returns {Promise<string>} JSON text
+   */
+  async ask(start, signal) {
+    if (this.#closing !== undefined) throw closed(this.#reason);
+    return this.#request(start, signal);
+  }
+
+  /**
+   * Something that is the server's alone.
+   * @param {string} name
+   * @param {unknown} given
+   * @param {unknown} options
+   * @returns {Promise<any>}
+   */
+  async do(name, given, options) {
+    const { signal } = optionsOf(options, "options", ["signal"]);
+    const json = jsonOf(given, "options");
+    return JSON.parse(await this.ask((session, operation) => session.do(operation, name, json), signalOf({ signal })));
+  }
+
+  /**
+   * What an app heard over a connection of its own. A conversation that is over hears nothing.
+   * @param {string} text
+   * @param {boolean} past
+   */
+  feed(text, past) {
+    const session = this.#session;
+    if (session !== undefined && this.#closing === undefined) enter(() => session.feed(text, past));
+  }
+
+  /** @returns {Promise<void>} */
+  close() {
+    return (this.#closing ??= this.#close());
+  }
+
+  /**
+   * The core's instance is lost: nothing of it may be touched any more.
+   * @param {PagehandError} error
+   */
+  lost(error) {
+    const { code, message, details } = error;
+    this.#end(error);
+    this.told.deliver("error", { code, message, details });
+    this.told.deliver("connection", { state: "closed", reason: message, code });
+    this.told.emitter.end();
+  }
+
+  async #close() {
+    if (this.#session !== undefined) {
+      try {
+        await this.#request((session, operation) => session.close(operation), undefined);
+      } catch {
+        // It was over already.
+      }
+    }
+    // After a trap the session is gone, and must not even be freed.
+    const session = this.#session;
+    this.#end(closed(this.#reason));
+    this.told.release();
+    this.told.emitter.end();
+    if (session !== undefined) enter(() => session.free());
+  }
+
+  /**
+   * What the core ended by itself is closed here too, once its loop is done.
+   * @param {string} reason
+   */
+  #endedByItself(reason) {
+    if (this.#closing !== undefined) return;
+    this.#reason = reason;
+    queueMicrotask(() => this.close());
+  }
+
+  /**
+   * Lets go of the session, and of everything that waits for it.
+   * @param {PagehandError} error
+   */
+  #end(error) {
+    this.#over = error;
+    this.#session = undefined;
+    inhabitants.delete(this);
+    this.#letGo();
+    this.#schemas.release();
+    this.told.clear();
+    this.#operations.failAll(error);
+  }
+
+  /** @type {Answer} */
+  async #answer(id, accept, { reason = "", say, options }) {
+    const given = optionsOf(options, "options", ["signal"]);
+    const words = textOf(reason, "reason");
+    const parts = say === undefined ? undefined : partsOf(say, "say");
+    await this.ask((session, operation) => session.answer(operation, id, accept, words, parts), signalOf(given));
+  }
+
+  /**
+   * @param {(session: Session, operation: number) => void} start
+   * @param {AbortSignal | undefined} signal
+   * @returns {Promise<string>}
+   */
+  async #request(start, signal) {
+    const session = this.#session;
+    if (session === undefined) throw this.#over ?? closed(this.#reason);
+    return this.#operations.begin(
+      signal,
+      (operation) => enter(() => start(session, operation)),
+      (operation) => enter(() => session.abandon(operation)),
+    );
+  }
+
+  /**
+   * @param {() => Promise<string>} key
+   * @returns {Hooks}
+   */
+  #hooks(key) {
+    const schemas = this.#schemas;
+    return {
+      emit: (topic, json) => this.told.hear(/** @type {Topic} */ (topic), json),
+      settle: (operation, json) => this.#operations.settle(operation, json),
+      fail: (operation, error) => this.#operations.fail(operation, error),
+      error: coreError,
+      // What the browser calls: listeners, timers, callbacks. Those of a lost instance must not be let in, and what is
+      // left over from it, such as a socket, is closed when it next says something.
+      guard: (work) => {
+        /** @param {any} event */
+        const guarded = (event) => {
+          if (this.#session !== undefined) return enter(() => work(event));
+          const left = event?.currentTarget;
+          left?.removeEventListener?.(event.type, guarded);
+          // The page itself can be closed, too.
+          if (left !== globalThis && left !== globalThis.document) left?.close?.();
+        };
+        return guarded;
+      },
+      ended: () => this.#ended,
+      key,
+      compile: (schema, text) => schemas.compile(schema, text),
+      check: (schema, instance) => schemas.check(schema, instance),
+    };
+  }
+}

@@ -1,0 +1,85 @@
+// @ts-check
+/** @import { Status, ToolReport } from "./types.js" */
+/** @import { Topic } from "./emitter.js" */
+/** @import { Answer } from "./approvals.js" */
+import { Approvals } from "./approvals.js";
+import { OpenCalls } from "./calls.js";
+import { Emitter } from "./emitter.js";
+
+/** What the core has told about a conversation, and the app's listeners, who hear it. */
+export class Told {
+  /** @type {Status} */ status = "idle";
+  /** @type {ToolReport} */ tools = { ready: [], missingHandlers: [], unknownToServer: [], differentSchema: [] };
+  calls = new OpenCalls();
+  approvals;
+  emitter = new Emitter();
+  /** @type {(() => void)[] | undefined} Events that wait until the app can have listeners. */ #held = [];
+  /** @type {(reason: string) => void} */ #ended;
+
+  /**
+   * @param {Answer} answer
+   * @param {(reason: string) => void} ended The core has ended the conversation.
+   */
+  constructor(answer, ended) {
+    this.approvals = new Approvals(answer);
+    this.#ended = ended;
+  }
+
+  /**
+   * Keeps what the getters show up to date, and tells the app.
+   * @param {Topic} topic
+   * @param {string} json
+   */
+  hear(topic, json) {
+    switch (topic) {
+      case "call":
+        return this.deliver(topic, this.calls.whole(JSON.parse(json)));
+      case "status": {
+        const value = JSON.parse(json);
+        this.status = value.status;
+        return this.deliver(topic, value);
+      }
+      case "approval": {
+        const request = this.approvals.heard(JSON.parse(json));
+        return request && this.deliver(topic, request);
+      }
+      case "tools":
+        this.tools = JSON.parse(json);
+        return this.deliver(topic, this.tools);
+      case "connection": {
+        const value = JSON.parse(json);
+        this.deliver(topic, value);
+        if (value.state === "closed") this.#ended(value.reason);
+        return;
+      }
+      default:
+        this.#later(() => {
+          if (this.emitter.wants(topic)) this.emitter.emit(topic, JSON.parse(json));
+        });
+    }
+  }
+
+  /** @param {Topic} topic @param {unknown} value */
+  deliver(topic, value) {
+    this.#later(() => this.emitter.emit(topic, value));
+  }
+
+  /** The app can have listeners. */
+  release() {
+    // A listener may cause more events: they line up behind the held ones.
+    for (let delivery = this.#held?.shift(); delivery !== undefined; delivery = this.#held?.shift()) delivery();
+    this.#held = undefined;
+  }
+
+  /** Nothing is open any more. */
+  clear() {
+    this.calls.clear();
+    this.approvals.end("the conversation is closed");
+  }
+
+  /** @param {() => void} delivery */
+  #later(delivery) {
+    if (this.#held === undefined) delivery();
+    else this.#held.push(delivery);
+  }
+}
