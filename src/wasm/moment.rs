@@ -48,7 +48,9 @@ impl<T> Moment<T> {
             _ => return false,
         };
         // Waking calls JS, so not under the guard.
-        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+        for (_, waker) in wakers {
+            waker.wake();
+        }
         true
     }
 
