@@ -72,6 +72,24 @@ fn a_call_under_way_is_found_and_runs_when_it_is_let_through() {
 }
 
 #[test]
+fn a_slow_socket_that_brings_what_was_read_before_changes_nothing() {
+    let mut stage = joining("1.43.1", "running", None);
+    subscribed(&mut stage, "1.43.1", 0);
+    let log = [status("end", "finished"), ack("a"), action("a", "t", "{}"), status("begin", "running")];
+    stage.answer("/events/search", 200, &page_of(&log, None));
+    let told = stage.topic(Topic::Status).len();
+    for late in log.iter().rev() {
+        stage.frame(late);
+    }
+    assert_eq!(
+        (ids(&stage), ran(&stage), stage.topic(Topic::Status).len()),
+        ("subscribed".into(), String::new(), told)
+    );
+    stage.frame(&status("new", "running"));
+    assert_eq!(ids(&stage), "subscribed new");
+}
+
+#[test]
 fn what_was_announced_before_a_page_joined_does_not_run_on_the_announcement() {
     let tools = vec![tool_with("t", ANY, r#""hasHandler":true,"runOn":"announcement""#)];
     let mut stage = Stage::with(Opening::Attach { id: ID.into() }, tools);

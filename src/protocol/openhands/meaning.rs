@@ -37,12 +37,16 @@ pub(super) struct Reading {
 impl Reader {
     /// Reads an event; `None` when the text is no JSON object.
     pub(super) fn read(&mut self, raw: &str) -> Option<Reading> {
-        let event = Event::read(raw)?;
+        Event::read(raw).map(|event| self.understand(event, raw))
+    }
+
+    /// The same of an event whose text was read.
+    pub(super) fn understand(&mut self, event: Event, raw: &str) -> Reading {
         let logged = event.kind.is_logged();
         let mut asides = asides(&event.kind);
         asides.extend(self.refusal(&event.kind));
         let meanings = self.meanings(event.id.as_deref(), event.kind);
-        Some(Reading { delivery: Delivery { id: event.id, raw: raw.to_owned(), meanings }, logged, asides })
+        Reading { delivery: Delivery { id: event.id, raw: raw.to_owned(), meanings }, logged, asides }
     }
 
     /// Reads an action that was fetched by itself, for its answer came before it: nobody is to be asked about it.

@@ -124,7 +124,7 @@ impl Reconciliation {
 
     /// An event of the log was delivered. Whether for the first time, as far as is known.
     pub(super) fn delivered(&mut self, id: &str) -> bool {
-        if self.recent.iter().rev().any(|known| known == id) {
+        if self.has_dealt_with(id) {
             return false;
         }
         self.recent.push_back(id.to_owned());
@@ -132,6 +132,11 @@ impl Reconciliation {
             self.recent.pop_front();
         }
         true
+    }
+
+    /// Whether an event was delivered or is past, as far as is known.
+    pub(super) fn has_dealt_with(&self, id: &str) -> bool {
+        self.recent.iter().rev().any(|known| known == id)
     }
 
     /// The id of the last event that was delivered.
@@ -145,8 +150,7 @@ impl Reconciliation {
             State::Joining { waiting, .. } | State::Reading { waiting, .. } => waiting.as_slice(),
             State::Quiet | State::Live => &[],
         };
-        self.recent.iter().rev().any(|known| known == id)
-            || waiting.iter().any(|event| event_id(&event.text).is_some_and(|known| known == id))
+        self.has_dealt_with(id) || waiting.iter().any(|event| event_id(&event.text).is_some_and(|known| known == id))
     }
 
     /// The server has subscribed us: what comes from now on waits until the log has been read, if it must be. The page to

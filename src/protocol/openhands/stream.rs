@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::protocol::{Meaning, NoticeCode, Opened, Outlet, Page, Signal, Status};
 
+use super::event::Event;
 use super::meaning::{Reader, server_error};
 use super::position::Position;
 use super::reconciliation::{Live, Past, Reconciliation, Step};
@@ -214,17 +215,22 @@ impl Stream {
         }
     }
 
-    fn logged_event(&mut self, event: &Live, out: &mut Outlet) {
-        if let Some(seq) = event.seq {
+    fn logged_event(&mut self, live: &Live, out: &mut Outlet) {
+        if let Some(seq) = live.seq {
             if self.cursor.delivered().is_some_and(|delivered| delivered.saturating_sub(seq) >= LONG_AGO) {
-                return out.say(Signal::Repeated(event.id()));
+                return out.say(Signal::Repeated(live.id()));
             }
             self.cursor.advance(seq);
             self.moved = true;
         }
-        let Some(reading) = self.reader.read(&event.text) else {
+        let Some(event) = Event::read(&live.text) else {
             return notice(out, NoticeCode::MalformedFrame, "a frame is no JSON object");
         };
+        // A slow socket brings what was read in the log before.
+        if event.id.as_deref().is_some_and(|id| self.log.has_dealt_with(id)) {
+            return out.say(Signal::Repeated(event.id));
+        }
+        let reading = self.reader.understand(event, &live.text);
         if let (true, Some(id)) = (reading.logged, &reading.delivery.id)
             && self.log.delivered(id)
         {

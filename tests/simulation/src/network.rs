@@ -106,7 +106,12 @@ impl World {
             short(&what.url),
             what.body.as_deref().unwrap_or_default()
         );
-        let fate = self.network.fate();
+        let mut fate = self.network.fate();
+        // Of those that matter most more get lost.
+        if what.url.ends_with("/respond_to_confirmation") && self.network.rates.answer_lost > 0 {
+            let late = self.network.chance.per_mille(60);
+            fate = if self.network.chance.per_mille(300) { Fate::AnswerLost { late } } else { fate };
+        }
         let at = self.now + self.network.delay();
         self.comes(at, Coming::Request(who, request, Box::new(what), fate));
     }
