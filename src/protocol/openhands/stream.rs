@@ -226,8 +226,8 @@ impl Stream {
         let Some(event) = Event::read(&live.text) else {
             return notice(out, NoticeCode::MalformedFrame, "a frame is no JSON object");
         };
-        // A slow socket brings what was read in the log before.
-        if event.id.as_deref().is_some_and(|id| self.log.has_dealt_with(id)) {
+        // A slow socket without numbers brings what was read in the log before. With numbers it is ours from its first one on.
+        if live.seq.is_none() && event.id.as_deref().is_some_and(|id| self.log.has_dealt_with(id)) {
             return out.say(Signal::Repeated(event.id));
         }
         let reading = self.reader.understand(event, &live.text);

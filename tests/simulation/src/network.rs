@@ -107,10 +107,8 @@ impl World {
             what.body.as_deref().unwrap_or_default()
         );
         let mut fate = self.network.fate();
-        // Of those that matter most more get lost.
-        if what.url.ends_with("/respond_to_confirmation") && self.network.rates.answer_lost > 0 {
-            let late = self.network.chance.per_mille(60);
-            fate = if self.network.chance.per_mille(300) { Fate::AnswerLost { late } } else { fate };
+        if approves(&what) && self.network.rates.answer_lost > 0 && self.network.chance.per_mille(300) {
+            fate = Fate::AnswerLost { late: self.network.chance.per_mille(60) };
         }
         let at = self.now + self.network.delay();
         self.comes(at, Coming::Request(who, request, Box::new(what), fate));
@@ -135,7 +133,8 @@ impl World {
             let again = if let Fate::AnswerLost { late } = fate { Fate::AnswerLost { late } } else { Fate::Waited };
             return self.comes(self.server.locked_until, Coming::Request(who, request, what, again));
         }
-        let full = self.now < self.full_until;
+        let crowded = approves(&what) && self.network.rates.answer_lost > 0 && self.network.chance.per_mille(150);
+        let full = crowded || self.now < self.full_until;
         let (reply, took) = self.server.serve(&what, full, self.now);
         if let Took::Approval(words) = took {
             self.checks.approval_arrived(&words, self.now);
@@ -236,6 +235,9 @@ impl World {
         }
         if self.server.deleted {
             return self.comes(self.now + 1, Coming::SocketClosed(conn, 4004));
+        }
+        if self.now < self.server.broken_until {
+            return self.comes(self.now + 100, Coming::SocketClosed(conn, 1006));
         }
         if !self.network.conns[conn].session {
             self.network.conns[conn].stage = Stage::Registered;
@@ -353,7 +355,7 @@ impl World {
         self.input(who, Input::Wire(Wire::Closed { socket, code, reason: reason.to_owned() }));
     }
 
-    fn close_all(&mut self, code: u16) {
+    pub fn close_all(&mut self, code: u16) {
         for conn in 0..self.network.conns.len() {
             if self.network.conns[conn].stage != Stage::Gone {
                 let at = self.network.conns[conn].last.max(self.now + 1);
@@ -398,6 +400,12 @@ impl World {
             self.comes(self.now, Coming::Input(who, Input::Wire(Wire::Surroundings(Surroundings::Online))));
         }
     }
+}
+
+/// Of requests that approve, more get lost: they matter most.
+fn approves(request: &Request) -> bool {
+    let said = || request.body.as_deref().is_some_and(|body| body.contains(r#""ap e"#));
+    request.url.ends_with("/respond_to_confirmation") || (request.url.ends_with("/events") && said())
 }
 
 fn short(url: &str) -> &str {

@@ -35,6 +35,8 @@ pub enum Happening {
     },
     /// The server is at its limit for so long.
     Full(u64),
+    /// The server cannot load the conversation for so long.
+    Broken(u64),
     Send {
         tab: usize,
         run: bool,
@@ -170,6 +172,7 @@ fn fault(chance: &mut Chance, tabs: usize) -> Happening {
             let lose = if chance.per_mille(250) { chance.index(8) } else { 0 };
             Happening::Restart { kill, down: chance.between(100, 4_000), lose }
         }
-        _ => Happening::Full(chance.between(500, 8_000)),
+        95..98 => Happening::Full(chance.between(500, 8_000)),
+        _ => Happening::Broken(chance.between(2_000, 20_000)),
     }
 }

@@ -274,6 +274,10 @@ impl World {
                 }
             }
             Happening::Full(length) => self.full_until = self.now + length,
+            Happening::Broken(length) => {
+                self.server.broken_until = self.now + length;
+                self.close_all(1006);
+            }
             Happening::Send { tab, run } => self.send(tab, run),
             Happening::Run(tab) => self.ask_run(tab),
             Happening::Cancel(tab) => self.cancel(tab),
@@ -291,6 +295,7 @@ impl World {
         self.healed = true;
         self.network.rates = crate::plan::Rates::default();
         self.full_until = 0;
+        self.server.broken_until = 0;
         self.comes(self.now + 1, Coming::Care);
     }
 }

@@ -91,6 +91,8 @@ pub struct Server {
     stop_after: bool,
     pub locked_until: u64,
     pub down_until: u64,
+    /// Until when it cannot load the conversation.
+    pub broken_until: u64,
     /// How many of its events are too large for a frame, in a thousand.
     pub large: u64,
     next_event: u32,
@@ -122,6 +124,7 @@ impl Server {
             stop_after: false,
             locked_until: 0,
             down_until: 0,
+            broken_until: 0,
             large: 0,
             next_event: 0,
             chance: Chance::new(seed, 2),

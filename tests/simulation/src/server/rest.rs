@@ -40,6 +40,9 @@ impl Server {
             return (Reply::Http(401, r#"{"detail":"Unauthorized"}"#.to_owned()), Took::Nothing);
         }
         let path = path(request);
+        if now < self.broken_until {
+            return (Reply::Hidden, Took::Nothing);
+        }
         if request.method == Method::Post && path.is_empty() {
             let status = if self.created { 200 } else { 201 };
             self.created = true;
