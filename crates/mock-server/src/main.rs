@@ -66,10 +66,10 @@ struct UipathOptions {
     /// Python with UiPath's packages, for scripts with "runtime".
     #[arg(long = "uipath-python", value_name = "PYTHON")]
     python: Option<PathBuf>,
-    /// min_runtime.py, for "runtime": "fast".
+    /// `min_runtime.py`, for "runtime": "fast".
     #[arg(long = "uipath-peer", value_name = "FILE")]
     peer: Option<PathBuf>,
-    /// run_agent.py, for "runtime": "full".
+    /// `run_agent.py`, for "runtime": "full".
     #[arg(long = "uipath-agent", value_name = "FILE")]
     agent: Option<PathBuf>,
     /// Where the full agent's model is.

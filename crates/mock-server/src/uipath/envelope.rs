@@ -58,11 +58,17 @@ pub(super) fn of_session(conversation: &str, name: &str, body: Json) -> Json {
 
 /// An envelope with these members of an exchange.
 pub(super) fn of_exchange(conversation: &str, exchange: &str, members: Json) -> Json {
-    let mut body = object! { "exchangeId" => exchange };
-    for (name, value) in members.as_object().cloned().unwrap_or_default() {
-        body.set(&name, value);
+    of_session(conversation, "exchange", with(object! { "exchangeId" => exchange }, members))
+}
+
+/// An object with more members.
+pub(super) fn with(mut object: Json, members: Json) -> Json {
+    if let Json::Object(members) = members {
+        for (name, value) in members {
+            object.set(&name, value);
+        }
     }
-    of_session(conversation, "exchange", body)
+    object
 }
 
 /// An `exchangeError` that begins.

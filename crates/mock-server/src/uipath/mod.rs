@@ -7,6 +7,7 @@ mod control;
 mod conversation;
 mod envelope;
 mod history;
+mod levers;
 mod process;
 mod rest;
 mod runtimes;

@@ -41,10 +41,10 @@ pub(super) fn start(
         Who::Full => full(shared, conversation, order, &folder)?,
         Who::Fast | Who::Scripted | Who::Elsewhere => fast(shared, conversation, order, script, &folder)?,
     };
-    let (killer, killed) = watch::channel(false);
+    let (killer, orders) = watch::channel(false);
     let (shared, conversation) = (Arc::clone(shared), conversation.to_owned());
     tokio::spawn(async move {
-        let line = match run(&shared, &conversation, command, killed).await {
+        let line = match run(&shared, &conversation, command, orders).await {
             Ok(line) => line,
             Err(error) => object! { "event" => "exit", "error" => error.to_string() },
         };
@@ -116,7 +116,7 @@ async fn run(
     shared: &Arc<Shared>,
     conversation: &str,
     mut command: Command,
-    killed: watch::Receiver<bool>,
+    orders: watch::Receiver<bool>,
 ) -> io::Result<Json> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
@@ -127,7 +127,7 @@ async fn run(
     let limit = shared.config.uipath.time_limit + Duration::from_secs(10);
     let status = tokio::select! {
         status = child.wait() => Some(status?),
-        () = ordered(killed) => None,
+        () = ordered(orders) => None,
         () = stopped(shared.stopping.clone()) => None,
         () = tokio::time::sleep(limit) => None,
     };
@@ -146,9 +146,9 @@ async fn run(
 }
 
 /// Resolves when the process is to end.
-async fn ordered(mut killed: watch::Receiver<bool>) {
+async fn ordered(mut orders: watch::Receiver<bool>) {
     // An error means that nobody can give the order any more, which is one, too.
-    let _ = killed.wait_for(|killed| *killed).await;
+    let _ = orders.wait_for(|order| *order).await;
 }
 
 async fn lines(shared: Arc<Shared>, conversation: String, output: impl AsyncRead + Unpin) {

@@ -127,6 +127,11 @@ impl Socket {
         self.wait(text, |seen| seen.frames.iter().any(|frame| frame == text).then_some(())).await;
     }
 
+    /// Whether the server has ended it.
+    pub fn has_ended(&self) -> bool {
+        self.seen.lock().unwrap().end.is_some()
+    }
+
     /// Waits for the end.
     pub async fn ended(&self) -> Ended {
         self.wait("end", |seen| seen.end.clone()).await

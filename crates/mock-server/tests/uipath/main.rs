@@ -5,4 +5,11 @@
 mod common;
 
 mod bench;
+mod faults;
+mod own_agent;
+mod recording;
+mod relay;
+mod rest;
+mod runtime;
+mod sessions;
 mod turns;

@@ -14,6 +14,7 @@ pub(super) enum Awaits {
 
 /// A call, and how far it is.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "as in the script")]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) input: Json,

@@ -29,16 +29,10 @@ impl Quotes {
         let mut rest = text;
         while let Some((before, from)) = rest.split_once('{') {
             filled.push_str(before);
-            match from.split_once('}').and_then(|(name, after)| Some((self.quote(name)?, after))) {
-                Some((quoted, after)) => {
-                    filled.push_str(&quoted);
-                    rest = after;
-                }
-                None => {
-                    filled.push('{');
-                    rest = from;
-                }
-            }
+            let quoted = from.split_once('}').and_then(|(name, after)| Some((self.quote(name)?, after)));
+            let (text, after) = quoted.unwrap_or_else(|| ("{".to_owned(), from));
+            filled.push_str(&text);
+            rest = after;
         }
         filled + rest
     }

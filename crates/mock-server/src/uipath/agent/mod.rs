@@ -6,6 +6,8 @@ mod fill;
 mod play;
 mod script;
 mod scripts;
+mod turn;
+mod voice;
 
 pub(super) use play::start;
 pub(super) use script::{Script, Who};

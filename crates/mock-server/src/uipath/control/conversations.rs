@@ -9,6 +9,7 @@ use crate::object;
 
 use super::super::agent::{Choice, Script};
 use super::super::conversation::{Conversation, Player};
+use super::super::envelope::with;
 use super::super::history::show_exchange;
 use super::super::runtimes;
 use super::super::service::{facts, sessions};
@@ -60,12 +61,11 @@ fn shown(conversation: &Conversation) -> Json {
 /// `{"script": "name"}`, or a script itself.
 pub(super) async fn choose(State(shared): Server, Path(id): Path<String>, body: Bytes) -> Response {
     let choose = |body: Json| -> Outcome {
-        let choice = match body.text("script") {
-            Some(name) => Choice::Named(name.to_owned()),
-            None => {
-                Script::check(&body).map_err(bad)?;
-                Choice::Inline(body)
-            }
+        let choice = if let Some(name) = body.text("script") {
+            Choice::Named(name.to_owned())
+        } else {
+            Script::check(&body).map_err(bad)?;
+            Choice::Inline(body)
         };
         let mut state = shared.uipath.lock();
         let conversation = state.conversation_mut(&id).ok_or(Refusal::Missing("conversation"))?;
@@ -95,10 +95,10 @@ pub(super) async fn emit(
         if !state.knows(&id) {
             return Err(Refusal::Missing("conversation"));
         }
-        let mut envelope = object! { "conversationId" => &id };
-        for (name, value) in body.as_object().cloned().ok_or_else(|| bad("an envelope is an object"))? {
-            envelope.set(&name, value);
+        if body.as_object().is_none() {
+            return Err(bad("an envelope is an object"));
         }
+        let envelope = with(object! { "conversationId" => &id }, body);
         let text = envelope.to_string();
         if query.persist == Some(false) {
             state.publish(&id, &text, None);

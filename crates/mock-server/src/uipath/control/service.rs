@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use crate::json::{Json, parse};
 use crate::object;
 
+use super::super::levers::Levers;
 use super::super::rest::Attachments;
-use super::super::service::Levers;
 use super::{Outcome, Refusal, Server, answer, bad, read};
 
 pub(super) async fn put_script(State(shared): Server, Path(name): Path<String>, body: Bytes) -> Response {

@@ -12,7 +12,7 @@ use crate::object;
 use crate::openhands::json_reply as reply;
 use crate::shared::Shared;
 
-use super::super::service::ErrorForm;
+use super::super::levers::ErrorForm;
 use super::gate;
 
 /// Why a request failed.
