@@ -166,3 +166,18 @@ fn an_opening_that_nobody_waits_for_any_more_is_not_settled() {
     stage.frame(r#"{"type":"sync","from_seq":-1}"#);
     assert!(stage.settled.is_empty());
 }
+
+#[test]
+fn a_server_may_say_with_null_that_nothing_can_hold_a_call_back() {
+    let early = tool_with("t", r#"{"type":"object"}"#, r#""hasHandler":true,"runOn":"announcement""#);
+    let mut stage = Stage::new(vec![early]);
+    let open = stage.command(Command::Open);
+    stage.answer("/server_info", 200, r#"{"version":"1.58.2"}"#);
+    let info = format!(
+        r#"{{"id":"{ID}","execution_status":"idle","client_tools":[],"hook_config":null,"confirmation_policy":null}}"#
+    );
+    stage.answer("/api/conversations", 201, &info);
+    stage.connect();
+    stage.frame(r#"{"type":"sync","from_seq":-1}"#);
+    assert!(stage.settled[&open].is_ok(), "{:?}", stage.settled[&open]);
+}

@@ -15,6 +15,7 @@ mod link;
 mod machine;
 mod meaning;
 mod messages;
+mod missed;
 mod opening;
 mod position;
 mod reconciliation;

@@ -11,14 +11,13 @@ use crate::error::Error;
 use crate::json::Object;
 use crate::protocol::{Page, Status};
 
-use super::event::{Event, Kind, StateUpdate};
-use super::info;
+use super::event::Event;
+use super::missed::{Handed, Missed, after, told_status};
 use super::position::Position;
 use super::tail::{Joined, Tail};
 
 /// Ids kept to find our place in a log that does not know the last one any more.
 const REMEMBERED: usize = 256;
-const PAGE: u32 = 100;
 
 pub(super) struct Reconciliation {
     state: State,
@@ -41,10 +40,7 @@ enum State {
         tail: Tail,
     },
     /// What was missed is being read.
-    Reading {
-        waiting: Vec<Live>,
-        log: Vec<String>,
-    },
+    Reading(Missed),
     Live,
 }
 
@@ -70,6 +66,8 @@ pub(super) enum Step {
     Ask(Page),
     /// One event, live.
     Event(Live),
+    /// These events, in this order; then read this page.
+    Some { events: Vec<Live>, next: Page },
     /// Nothing is missing any more: these events, in this order.
     CaughtUp { events: Vec<Live>, rewound: bool },
 }
@@ -147,7 +145,8 @@ impl Reconciliation {
     /// Whether an event has come, though it may have to wait.
     pub(super) fn has(&self, id: &str) -> bool {
         let waiting = match &self.state {
-            State::Joining { waiting, .. } | State::Reading { waiting, .. } => waiting.as_slice(),
+            State::Joining { waiting, .. } => waiting.as_slice(),
+            State::Reading(missed) => missed.waiting(),
             State::Quiet | State::Live => &[],
         };
         self.has_dealt_with(id) || waiting.iter().any(|event| event_id(&event.text).is_some_and(|known| known == id))
@@ -158,24 +157,23 @@ impl Reconciliation {
     pub(super) fn subscribed(&mut self, reads: bool) -> Option<Page> {
         let (state, page) = match (self.joined, reads) {
             (false, _) => (State::Joining { waiting: Vec::new(), tail: Tail::new() }, Some(Tail::first_page())),
-            (true, true) => (State::Reading { waiting: Vec::new(), log: Vec::new() }, Some(self.missed())),
+            (true, true) => (State::Reading(Missed::new(Vec::new())), Some(Missed::first_page(self.recent.back()))),
             (true, false) => (State::Live, None),
         };
         self.state = state;
         page
     }
 
-    /// The page where what was missed begins.
-    fn missed(&self) -> Page {
-        Page { limit: PAGE, newest_first: false, page: self.recent.back().cloned() }
-    }
-
     /// An event came over the socket.
     pub(super) fn event(&mut self, event: Live) -> Step {
         match &mut self.state {
             State::Quiet | State::Live => Step::Event(event),
-            State::Joining { waiting, .. } | State::Reading { waiting, .. } => {
+            State::Joining { waiting, .. } => {
                 waiting.push(event);
+                Step::Wait
+            }
+            State::Reading(missed) => {
+                missed.wait(event);
                 Step::Wait
             }
         }
@@ -198,15 +196,17 @@ impl Reconciliation {
                 let joined = tail.divide(self.recent.back().map(String::as_str), &brought, &self.status);
                 Ok(self.join(joined, waiting, reads))
             }
-            State::Reading { waiting, log } => {
-                log.extend(items.iter().map(|item| item.get().to_owned()));
-                if let Some(next) = next {
-                    return Ok((None, Step::Ask(Page { limit: PAGE, newest_first: false, page: Some(next) })));
-                }
-                let (mut missed, waiting) = (mem::take(log), mem::take(waiting));
-                let rewound = self.drop_known(&mut missed);
-                self.state = State::Live;
-                Ok((None, caught_up(missed, waiting, rewound)))
+            State::Reading(missed) => {
+                let items = items.iter().map(|item| item.get().to_owned()).collect();
+                let Handed { events, next, rewound } = missed.page(items, next, &self.recent, self.whole);
+                let step = match next {
+                    Some(next) => Step::Some { events, next },
+                    None => {
+                        self.state = State::Live;
+                        Step::CaughtUp { events, rewound }
+                    }
+                };
+                Ok((None, step))
             }
         }
     }
@@ -224,71 +224,26 @@ impl Reconciliation {
             self.delivered(&id);
         }
         let step = if reads && further {
-            self.state = State::Reading { waiting, log: Vec::new() };
-            Step::Ask(self.missed())
+            self.state = State::Reading(Missed::new(waiting));
+            Step::Ask(Missed::first_page(self.recent.back()))
         } else {
             self.state = State::Live;
             caught_up(if reads { ours } else { Vec::new() }, waiting, rewound)
         };
         (Some((past, status)), step)
     }
-
-    /// Drops what lies before our place in the log. Whether the log has lost its last known event: an unknown page id reads
-    /// from the start, and then our place is behind the latest event that we know.
-    fn drop_known(&self, log: &mut Vec<String>) -> bool {
-        let Some(last) = self.recent.back() else {
-            if !self.whole {
-                log.clear();
-            }
-            return false;
-        };
-        let first_is_last = log.first().and_then(|text| event_id(text)).is_some_and(|first| first == *last);
-        match log.iter().rposition(|text| event_id(text).is_some_and(|id| self.recent.contains(&id))) {
-            Some(place) => {
-                log.drain(..=place);
-            }
-            // Nothing of the log is known: it is another one. Unless all of it is ours, none of it is.
-            None if !self.whole => log.clear(),
-            None => {}
-        }
-        !first_is_last
-    }
 }
 
-/// The log, then what waited. A state that was told before the log was read may be older than the log, and then says
-/// something else than its last word.
+/// The end of the log that is ours, then what waited.
 fn caught_up(log: Vec<String>, waiting: Vec<Live>, rewound: bool) -> Step {
-    let mut status = log.iter().rev().find_map(|text| told_status(text));
+    let told = log.iter().rev().find_map(|text| told_status(text));
     let known: HashSet<_> = log.iter().filter_map(|text| event_id(text)).collect();
     let mut events: Vec<_> = log.into_iter().map(|text| Live { seq: None, text }).collect();
-    for event in waiting {
-        match Event::read(&event.text).map(|event| (event.id, event.kind)) {
-            Some((_, Kind::StateUpdate(StateUpdate::Full { status: word, .. })))
-                if status.as_ref().is_some_and(|status| *status != info::status(&word)) =>
-            {
-                continue;
-            }
-            // The log ends before this, and the socket keeps its order.
-            Some((id, Kind::StateUpdate(StateUpdate::Status(_))))
-                if id.as_ref().is_none_or(|id| !known.contains(id)) =>
-            {
-                status = None;
-            }
-            _ => {}
-        }
-        events.push(event);
-    }
+    events.extend(after(waiting, told, |id| known.contains(id)));
     Step::CaughtUp { events, rewound }
 }
 
-fn told_status(text: &str) -> Option<Status> {
-    match Event::read(text)?.kind {
-        Kind::StateUpdate(StateUpdate::Status(word)) => Some(info::status(&word)),
-        _ => None,
-    }
-}
-
-fn event_id(text: &str) -> Option<String> {
+pub(super) fn event_id(text: &str) -> Option<String> {
     Event::read(text).and_then(|event| event.id)
 }
 
@@ -343,9 +298,12 @@ mod tests {
         assert_eq!(log.subscribed(true).unwrap().page, None);
         assert!(matches!(log.event(live("live")), Step::Wait));
         assert!(matches!(log.event(live("live2")), Step::Wait));
-        assert_eq!(asks(read(&mut log, &["a", "b"], Some("c")).1).page.as_deref(), Some("c"));
+        let Step::Some { events, next } = read(&mut log, &["a", "b"], Some("c")).1 else { panic!("nothing comes") };
+        assert_eq!(next.page.as_deref(), Some("c"));
+        let texts: Vec<_> = events.into_iter().map(|event| event.text).collect();
+        assert_eq!(joined(&texts), "a b", "a page is handed out as it comes");
         let (order, rewound) = ids(read(&mut log, &["c"], None).1);
-        assert_eq!((order.as_str(), rewound), ("a b c live live2", false));
+        assert_eq!((order.as_str(), rewound), ("c live live2", false));
         assert!(matches!(log.event(live("d")), Step::Event(_)));
     }
 
@@ -373,6 +331,19 @@ mod tests {
         log.delivered("live");
         log.connecting();
         assert_eq!(log.subscribed(true).unwrap().page.as_deref(), Some("live"));
+    }
+
+    #[test]
+    fn of_a_log_that_does_not_know_our_place_what_follows_the_latest_known_event_is_ours() {
+        let mut log = new();
+        log.delivered("b");
+        log.delivered("gone");
+        log.subscribed(true);
+        for (page, next) in [(["x", "y"], "a"), (["a", "b"], "c")] {
+            let Step::Some { events, .. } = read(&mut log, &page, Some(next)).1 else { panic!("nothing comes") };
+            assert!(events.is_empty(), "it is not known yet what is ours");
+        }
+        assert_eq!(ids(read(&mut log, &["c", "d"], None).1), ("c d".into(), true));
     }
 
     #[test]

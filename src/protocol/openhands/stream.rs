@@ -197,6 +197,12 @@ impl Stream {
                 self.logged_event(&event, out);
                 Next::Nothing
             }
+            Step::Some { events, next } => {
+                for event in events {
+                    self.logged_event(&event, out);
+                }
+                Next::Ask(next)
+            }
             Step::CaughtUp { events, rewound } => {
                 if rewound {
                     notice(out, NoticeCode::LogRewound, "the server's log does not know the last event any more");

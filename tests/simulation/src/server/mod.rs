@@ -93,6 +93,8 @@ pub struct Server {
     pub down_until: u64,
     /// Until when it cannot load the conversation.
     pub broken_until: u64,
+    /// Events on a page at most. Logs are short here, and pages must be.
+    pub page: usize,
     /// How many of its events are too large for a frame, in a thousand.
     pub large: u64,
     next_event: u32,
@@ -125,6 +127,7 @@ impl Server {
             locked_until: 0,
             down_until: 0,
             broken_until: 0,
+            page: 3 + usize::try_from(seed % 40).unwrap(),
             large: 0,
             next_event: 0,
             chance: Chance::new(seed, 2),

@@ -171,10 +171,12 @@ impl Server {
             let query = path.split('?').nth(1).unwrap_or_default();
             query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
         };
-        let limit: usize = parameter("limit").and_then(|limit| limit.parse().ok()).unwrap_or(100);
+        let mut limit: usize = parameter("limit").and_then(|limit| limit.parse().ok()).unwrap_or(100);
         let mut log: Vec<&super::Logged> = self.log[..self.visible(now)].iter().collect();
         if parameter("sort_order") == Some("TIMESTAMP_DESC") {
             log.reverse();
+        } else {
+            limit = limit.min(self.page);
         }
         // An unknown id reads from the beginning.
         let wanted = parameter("page_id").and_then(text::number);
