@@ -9,14 +9,11 @@ use crate::json::{Json, parse};
 use crate::object;
 use crate::shared::Shared;
 
-use super::agent::{self, Script, Who};
+use super::agent::{self, FAILED, Script, Who};
 use super::clients::fail;
 use super::conversation::{Conversation, Forwarded, Player, Run};
 use super::service::{State, emit_to_runtime};
 use super::{history, process};
-
-/// What clients are told of an agent that ended without a word, as the runtime words it.
-const FAILED: &str = "An unexpected error has occurred.";
 
 /// A runtime's socket takes the place of the one before, and gets what was queued.
 pub(super) fn connected(shared: &Arc<Shared>, conversation: &str, socket: &SocketRef) {

@@ -33,8 +33,8 @@ impl Service {
     }
 
     /// A REST request with the token.
-    pub async fn rest(&self, method: &str, path: &str, body: Option<Json>) -> Answer {
-        self.rest_with(TOKEN, method, path, body).await
+    pub async fn rest(&self, method: &str, path: &str, body: impl Into<Option<Json>>) -> Answer {
+        self.rest_with(TOKEN, method, path, body.into()).await
     }
 
     pub async fn rest_with(&self, token: &str, method: &str, path: &str, body: Option<Json>) -> Answer {

@@ -60,8 +60,8 @@ fn call_of(id: &str, start: &Json, frames: &[Frame]) -> Json {
     }
     let about = |frame: &&Frame| call_id(&frame.envelope) == Some(id);
     let answered = frames.iter().filter(about).any(Frame::is_answer);
-    let ended = frames.iter().filter(about).filter(|frame| !frame.from_peer);
-    let ended = ended.filter_map(|frame| find(&frame.envelope, "endToolCall")).next();
+    let mut said = frames.iter().filter(about).filter(|frame| !frame.from_peer);
+    let ended = said.find_map(|frame| find(&frame.envelope, "endToolCall"));
     if let (false, Some(ended)) = (answered, ended) {
         let result = object! { "output" => ended.get("output").cloned(), "isError" => ended.get("isError").cloned() };
         call.set("blockedAfterMs", 0u64);

@@ -7,7 +7,7 @@ use pagehand_mock_server::json::{Json, parse};
 use crate::bench::{envelope_in, find, names};
 
 /// The exchanges that were recorded: file and scenario.
-pub const EXCHANGES: [(&str, &str); 28] = [
+pub(crate) const EXCHANGES: [(&str, &str); 28] = [
     ("plain-turn", "plain"),
     ("client-tool-success", "success"),
     ("full-agent-plan", "full-agent-plan"),
@@ -39,7 +39,7 @@ pub const EXCHANGES: [(&str, &str); 28] = [
 ];
 
 /// The lines of a scenario.
-pub fn lines(file: &str, scenario: &str) -> Vec<Json> {
+pub(crate) fn lines(file: &str, scenario: &str) -> Vec<Json> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/uipath");
     let text = std::fs::read_to_string(PathBuf::from(folder).join(format!("{file}.jsonl"))).unwrap();
     let all = text.lines().map(|line| parse(line).unwrap());
@@ -50,25 +50,25 @@ pub fn lines(file: &str, scenario: &str) -> Vec<Json> {
 
 /// One event of a recording.
 #[derive(Debug, Clone)]
-pub struct Frame {
-    pub from_peer: bool,
-    pub raw: String,
-    pub envelope: Json,
+pub(crate) struct Frame {
+    pub(crate) from_peer: bool,
+    pub(crate) raw: String,
+    pub(crate) envelope: Json,
 }
 
 impl Frame {
     /// Whether the service itself says it, and not a runtime through it.
-    pub fn is_of_service(&self) -> bool {
+    pub(crate) fn is_of_service(&self) -> bool {
         !self.from_peer && self.envelope.get("exchange").is_none()
     }
 
-    pub fn is_answer(&self) -> bool {
+    pub(crate) fn is_answer(&self) -> bool {
         self.from_peer && ["confirmToolCall", "endToolCall"].iter().any(|name| find(&self.envelope, name).is_some())
     }
 }
 
 /// The events on one leg, for a conversation of this id.
-pub fn events(lines: &[Json], leg: &str, id: &str) -> Vec<Frame> {
+pub(crate) fn events(lines: &[Json], leg: &str, id: &str) -> Vec<Frame> {
     let recorded = lines.iter().find_map(|line| line.get("event")?.as_array()?.get(1)?.text("conversationId"));
     let recorded = recorded.unwrap().to_owned();
     let on_leg = lines.iter().filter(|line| line.text("leg") == Some(leg) && line.text("kind") == Some("frame"));
@@ -81,17 +81,17 @@ pub fn events(lines: &[Json], leg: &str, id: &str) -> Vec<Frame> {
 }
 
 /// An envelope with the names that vary from run to run taken out, consecutive chunks of a part joined by the caller.
-pub struct Plain {
+pub(crate) struct Plain {
     ids: Vec<(String, String)>,
 }
 
 impl Plain {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { ids: Vec::new() }
     }
 
     /// Ids of messages and parts by order of appearance, times by a mark.
-    pub fn read(&mut self, value: &Json) -> Json {
+    pub(crate) fn read(&mut self, value: &Json) -> Json {
         match value {
             Json::Object(object) => {
                 let members = object.iter().map(|(name, value)| {
@@ -119,7 +119,7 @@ impl Plain {
 }
 
 /// What a client received, in a form that two runs have in common: chunks of a part in a row are one.
-pub fn comparable(envelopes: &[Json]) -> Vec<Json> {
+pub(crate) fn comparable(envelopes: &[Json]) -> Vec<Json> {
     let mut plain = Plain::new();
     let mut all: Vec<Json> = Vec::new();
     for envelope in envelopes {
@@ -138,7 +138,7 @@ pub fn comparable(envelopes: &[Json]) -> Vec<Json> {
 }
 
 /// The chunk with another text.
-pub fn with_text(envelope: Json, text: &str) -> Json {
+pub(crate) fn with_text(envelope: Json, text: &str) -> Json {
     match envelope {
         Json::Object(object) => {
             let members = object.into_iter().map(|(name, value)| {

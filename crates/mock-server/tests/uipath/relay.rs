@@ -31,10 +31,10 @@ async fn replay(file: &str, scenario: &str) {
     let mut stopped = false;
     for frame in &recorded {
         if !frame.from_peer {
-            if !frame.is_of_service() {
-                pass(&runtime, &client, &frame.raw, &frame.raw).await;
-            } else {
+            if frame.is_of_service() {
                 client.until(&frame.raw, 1).await;
+            } else {
+                pass(&runtime, &client, &frame.raw, &frame.raw).await;
             }
         } else if frame.is_answer() && !stopped {
             let with_argument = format!("{},\"", frame.raw.strip_suffix(']').unwrap());

@@ -9,8 +9,8 @@ fn items(page: &Json) -> Vec<Json> {
     page.get("data").unwrap().as_array().unwrap().to_vec()
 }
 
-fn body(text: &str) -> Option<Json> {
-    Some(parse(text).unwrap())
+fn body(text: &str) -> Json {
+    parse(text).unwrap()
 }
 
 #[tokio::test]

@@ -31,8 +31,11 @@ fn script(name: &str) -> Json {
     parse(&std::fs::read_to_string(PathBuf::from(folder).join(format!("{name}.json"))).unwrap()).unwrap()
 }
 
+/// An answer: to which call, of which kind, and its body.
+type Given = (&'static str, &'static str, &'static str);
+
 /// Answers every call as it comes, until the exchange ends; gives all that the client received.
-async fn act(client: &Client, answers: &[(&str, &str, &str)]) -> Vec<Json> {
+async fn act(client: &Client, answers: &[Given]) -> Vec<Json> {
     let mut given = vec![false; answers.len()];
     let deadline = std::time::Instant::now() + PATIENCE;
     loop {
@@ -56,7 +59,7 @@ async fn act(client: &Client, answers: &[(&str, &str, &str)]) -> Vec<Json> {
 }
 
 /// What the client receives and what the agent was resumed with, if this one plays.
-async fn played(who: &str, name: &str, answers: &[(&str, &str, &str)]) -> (Vec<Json>, Vec<Json>) {
+async fn played(who: &str, name: &str, answers: &[Given]) -> (Vec<Json>, Vec<Json>) {
     let service = service().await;
     let mut body = script(name);
     body.set("runtime", who);
@@ -73,13 +76,13 @@ async fn played(who: &str, name: &str, answers: &[(&str, &str, &str)]) -> (Vec<J
     (comparable(&without_id.collect::<Vec<_>>()), resumed)
 }
 
-const READ: (&str, &str, &str) = ("call-read", "endToolCall", r#"{"output": {"tasks": [{"id": "t1"}]}}"#);
+const READ: Given = ("call-read", "endToolCall", r#"{"output": {"tasks": [{"id": "t1"}]}}"#);
 
 #[tokio::test]
 async fn the_scripted_agent_and_uipaths_runtime_play_every_script_alike() {
     let done = |id: &'static str| (id, "endToolCall", r#"{"output": {"id": "new-1"}, "isError": false}"#);
     let approved = r#"{"approved": true, "input": {"title": "Edited"}}"#;
-    let cases: [(&str, Vec<(&str, &str, &str)>); 12] = [
+    let cases: [(&str, Vec<Given>); 12] = [
         ("plain", vec![]),
         ("client-tool", vec![READ]),
         ("client-tool", vec![("call-read", "endToolCall", r#"{"isError": true, "output": {"error": "no board"}}"#)]),
@@ -96,7 +99,7 @@ async fn the_scripted_agent_and_uipaths_runtime_play_every_script_alike() {
     for (name, answers) in cases {
         let (theirs, their_values) = played("fast", name, &answers).await;
         let (ours, our_values) = played("scripted", name, &answers).await;
-        let error = |envelopes: &[Json]| envelopes.iter().filter_map(|known| find(known, "exchangeError")).next();
+        let error = |envelopes: &[Json]| envelopes.iter().find_map(|known| find(known, "exchangeError"));
         if let (Some(their_error), Some(our_error)) = (error(&theirs), error(&ours)) {
             // The message is UiPath's own.
             assert_eq!(their_error.text("errorId"), our_error.text("errorId"));

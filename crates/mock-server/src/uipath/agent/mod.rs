@@ -9,6 +9,6 @@ mod scripts;
 mod turn;
 mod voice;
 
-pub(super) use play::start;
+pub(super) use play::{FAILED, start};
 pub(super) use script::{Script, Who};
 pub(super) use scripts::{Choice, Scripts};

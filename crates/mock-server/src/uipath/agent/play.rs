@@ -17,7 +17,7 @@ use super::fill::Quotes;
 use super::script::Script;
 
 /// How the runtime words an error that it does not explain.
-pub(super) const FAILED: &str = "An unexpected error has occurred.";
+pub(crate) const FAILED: &str = "An unexpected error has occurred.";
 
 /// Why a script ends before its last step.
 #[derive(Debug)]

@@ -130,10 +130,7 @@ impl Agent {
             if value.flag("approved") == Some(true) {
                 let edited = value.present("input");
                 if edited.is_some_and(|input| input.as_object().is_none()) {
-                    return Err(Stop::Failed(
-                        "AGENT_RUNTIME_ERROR".to_owned(),
-                        "An unexpected error has occurred.".to_owned(),
-                    ));
+                    return Err(Stop::Failed("AGENT_RUNTIME_ERROR".to_owned(), FAILED.to_owned()));
                 }
                 let input = edited.unwrap_or(&call.input).clone();
                 self.call(message, call, object! { "executingToolCall" => object! { "input" => input } })?;
