@@ -10,10 +10,9 @@
  * @returns {Promise<void>}
  */
 
-/** What waits for a person's answer: at most one question at a time. */
+/** The questions that wait for a person's answer, the oldest first. */
 export class Approvals {
-  /** @type {ApprovalRequest | null} */ #request = null;
-  /** @type {AbortController | undefined} */ #moot;
+  /** @type {Map<string, { request: ApprovalRequest, moot: AbortController }>} */ #open = new Map();
   /** @type {Answer} */ #answer;
 
   /** @param {Answer} answer */
@@ -21,8 +20,8 @@ export class Approvals {
     this.#answer = answer;
   }
 
-  get request() {
-    return this.#request;
+  get list() {
+    return [...this.#open.values()].map(({ request }) => request);
   }
 
   /**
@@ -32,24 +31,24 @@ export class Approvals {
    */
   heard(told) {
     if (told.state === "closed") {
-      if (this.#request?.id === told.id) this.end(told.reason);
+      this.#end(told.id, told.reason);
       return undefined;
     }
     const { id, calls } = told;
     const answer = this.#answer;
-    this.#moot = new AbortController();
+    const moot = new AbortController();
     /** @type {ApprovalRequest} */
     const request = {
       id,
       calls,
-      signal: this.#moot.signal,
+      signal: moot.signal,
       approve: (options) => answer(id, true, { options }),
       reject: (reason, options) => {
         const { say, ...rest } = options ?? {};
         return answer(id, false, { reason, say, options: rest });
       },
     };
-    this.#request = Object.freeze(request);
+    this.#open.set(id, { request: Object.freeze(request), moot });
     return request;
   }
 
@@ -57,9 +56,14 @@ export class Approvals {
    * There is nothing left to answer.
    * @param {string} reason
    */
-  end(reason) {
-    this.#moot?.abort(new DOMException(reason, "AbortError"));
-    this.#moot = undefined;
-    this.#request = null;
+  endAll(reason) {
+    for (const id of [...this.#open.keys()]) this.#end(id, reason);
+  }
+
+  /** @param {string} id @param {string} reason */
+  #end(id, reason) {
+    const question = this.#open.get(id);
+    this.#open.delete(id);
+    question?.moot.abort(new DOMException(reason, "AbortError"));
   }
 }

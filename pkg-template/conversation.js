@@ -1,8 +1,9 @@
 // @ts-check
 /** @import { CallContext, ContentPart, HistoryOptions, HistoryPage, Tool, ToolDefinition, TurnEnd, Waiting } from "./types.js" */
 /** @import { Session } from "./core.js" */
-/** @import { Declared, Execute } from "./tool.js" */
+/** @import { Declared } from "./tool.js" */
 /** @import { Topic } from "./emitter.js" */
+/** @import { Guards } from "./guards.js" */
 /** @import { Hooks } from "./live-session.js" */
 import { optionsOf, partsOf, signalOf, switchOf, textOf, whileWanted } from "./checks.js";
 import { invalidArgument } from "./errors.js";
@@ -16,6 +17,7 @@ import { declaredTool } from "./tool.js";
  * @property {string} id
  * @property {Declared[]} tools
  * @property {AbortSignal | undefined} signal
+ * @property {Guards} guards
  * @property {() => Promise<string>} key The key of the next connection, where it is the app's to say.
  * @property {(tools: string, handlers: Map<string, Function>, hooks: Hooks) => Session} make
  */
@@ -27,14 +29,16 @@ import { declaredTool } from "./tool.js";
 export class Conversation {
   #live;
   /** @type {string} */ #id;
+  /** @type {Guards} */ #guards;
   #created = false;
 
   /**
    * @param {Plan} plan
    * @param {LiveSession} live
    */
-  constructor({ id }, live = new LiveSession()) {
+  constructor({ id, guards }, live = new LiveSession()) {
     this.#id = id;
+    this.#guards = guards;
     this.#live = live;
   }
 
@@ -102,7 +106,11 @@ export class Conversation {
   }
 
   get approval() {
-    return this.#live.told.approvals.request;
+    return this.#live.told.approvals.list[0] ?? null;
+  }
+
+  get approvals() {
+    return this.#live.told.approvals.list;
   }
 
   /**
@@ -160,8 +168,8 @@ export class Conversation {
    * @returns {Promise<void>}
    */
   async declare(tool) {
-    const { json, execute } = declaredTool(tool);
-    const handler = execute && this.#handler(execute);
+    const declared = declaredTool(tool);
+    const [json, handler] = [this.#declaration(declared), this.#handler(declared)];
     await this.#live.ask((session, operation) => session.declare(operation, json, handler), undefined);
   }
 
@@ -204,12 +212,21 @@ export class Conversation {
   #begin({ tools, make, key }) {
     /** @type {Map<string, Function>} */
     const handlers = new Map();
-    for (const { name, execute } of tools) {
-      if (execute !== undefined) handlers.set(name, this.#handler(execute));
+    for (const tool of tools) {
+      const handler = this.#handler(tool);
+      if (handler !== undefined) handlers.set(tool.name, handler);
     }
-    const declarations = `[${tools.map(({ json }) => json).join(",")}]`;
-    this.#live.begin((hooks) => make(declarations, handlers, hooks), key);
+    const declarations = `[${tools.map((tool) => this.#declaration(tool)).join(",")}]`;
+    this.#live.begin((hooks) => make(declarations, handlers, hooks), { key, review: this.#review });
   }
+
+  /** @param {Declared} tool */
+  #declaration({ name, fields, confirm }) {
+    return JSON.stringify({ ...fields, reviewed: this.#guards.declare(name, confirm) });
+  }
+
+  /** @type {import("./live-session.js").Review} */
+  #review = (tool, callId, args, signal) => this.#guards.before({ tool, callId, arguments: JSON.parse(args) }, signal);
 
   /** @param {Plan} plan */
   async #open(plan) {
@@ -225,14 +242,16 @@ export class Conversation {
   }
 
   /**
-   * The app's handler, with the conversation in its context.
-   * @param {Execute} execute
+   * The app's handler, with the conversation in its context and the guards behind it.
+   * @param {Declared} tool
    */
-  #handler(execute) {
-    /** @param {unknown} args @param {Omit<CallContext, "conversation">} context */
+  #handler({ name, execute }) {
+    if (execute === undefined) return undefined;
+    /** @param {any} args @param {Omit<CallContext, "conversation">} context */
     return async (args, { signal, callId }) => {
       try {
-        return await execute(args, { signal, callId, conversation: this });
+        const result = await execute(args, { signal, callId, conversation: this });
+        return await this.#guards.after({ tool: name, callId, arguments: args }, result, signal);
       } catch (error) {
         this.#live.told.calls.threw(callId, error);
         throw error;

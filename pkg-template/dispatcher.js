@@ -2,7 +2,7 @@
 /** @import { Dispatcher, DispatcherOptions } from "./types.js" */
 import { jsonOf, optionsOf, switchOf } from "./checks.js";
 import { OpenHandsConversation } from "./openhands-conversation.js";
-import { bagOf, planOf } from "./server.js";
+import { bagOf, planOf } from "./openhands.js";
 
 /**
  * The runtime of the tools for an app that has its own connection.
@@ -10,10 +10,10 @@ import { bagOf, planOf } from "./server.js";
  * @returns {Promise<Dispatcher>}
  */
 export async function dispatcher(options) {
-  const known = ["url", "sessionKey", "conversationId", "tools", "resumeWithin", "results", "signal"];
-  const { conversationId, tools, resumeWithin, results, signal, ...server } = optionsOf(options ?? null, "options", known);
+  const known = ["url", "sessionKey", "conversationId", "tools", "guards", "resumeWithin", "results", "signal"];
+  const { conversationId, tools, guards, resumeWithin, results, signal, ...server } = optionsOf(options ?? null, "options", known);
   const bag = { ...bagOf(server, conversationId, { resumeWithin, results }), feed: true };
-  const conversation = await OpenHandsConversation.open(planOf(bag, tools, signal));
+  const conversation = await OpenHandsConversation.open(planOf(bag, { tools, guards, signal }));
   return Object.assign(conversation, {
     /** @param {unknown} frame @param {unknown} [more] */
     receive(frame, more) {

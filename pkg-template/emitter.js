@@ -7,7 +7,7 @@ import { invalidArgument, reportThrown } from "./errors.js";
 
 /** @type {ReadonlySet<string>} */
 const TOPICS = new Set([
-  "call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error",
+  "call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error", "condition", "label",
 ]);
 
 /** Listeners and iterators of a conversation. */

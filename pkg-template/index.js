@@ -4,5 +4,6 @@
 export { dispatcher } from "./dispatcher.js";
 export { PagehandError } from "./errors.js";
 export { init } from "./load.js";
-export { openhands } from "./server.js";
+export { openhands } from "./openhands.js";
 export { tool } from "./tool.js";
+export { uipath } from "./uipath.js";

@@ -5,7 +5,7 @@
 /** @import { Topic } from "./emitter.js" */
 import { jsonOf, optionsOf, partsOf, signalOf, textOf } from "./checks.js";
 import { closed, coreError } from "./errors.js";
-import { enter, inhabitants } from "./load.js";
+import { enter, guarded, inhabitants } from "./load.js";
 import { Operations } from "./operations.js";
 import { Told } from "./told.js";
 import { Schemas } from "./validator.js";
@@ -20,8 +20,19 @@ import { Schemas } from "./validator.js";
  * @property {(work: (event?: any) => any) => ((event?: any) => any)} guard
  * @property {() => Promise<void>} ended
  * @property {() => Promise<string>} key
+ * @property {Review} review
  * @property {(schema: number, text: string) => Promise<void>} compile
  * @property {(schema: number, instance: string) => Promise<string>} check
+ */
+
+/**
+ * Looks at a call before its handler starts: JSON text of the arguments in, JSON text of the verdict out.
+ * @callback Review
+ * @param {string} tool
+ * @param {string} callId
+ * @param {string} args
+ * @param {AbortSignal} signal
+ * @returns {Promise<string>}
  */
 
 /** The core's session of a conversation, from its making to its end. Whoever has this can ask it anything. */
@@ -47,10 +58,11 @@ export class LiveSession {
 
   /**
    * @param {(hooks: Hooks) => Session} make
-   * @param {() => Promise<string>} key The key of the next connection, where it is the app's to say.
+   * @param {{ key: () => Promise<string>, review: Review }} app What is the app's to say: the key of the next connection, and
+   * what it thinks of a call.
    */
-  begin(make, key) {
-    this.#session = enter(() => make(this.#hooks(key)));
+  begin(make, app) {
+    this.#session = enter(() => make(this.#hooks(app)));
     inhabitants.add(this);
   }
 
@@ -146,10 +158,11 @@ export class LiveSession {
 
   /** @type {Answer} */
   async #answer(id, accept, { reason = "", say, options }) {
-    const given = optionsOf(options, "options", ["signal"]);
+    const given = optionsOf(options, "options", accept ? ["signal", "arguments"] : ["signal"]);
     const words = textOf(reason, "reason");
     const parts = say === undefined ? undefined : partsOf(say, "say");
-    await this.ask((session, operation) => session.answer(operation, id, accept, words, parts), signalOf(given));
+    const args = given.arguments === undefined ? undefined : jsonOf(given.arguments, "arguments");
+    await this.ask((session, operation) => session.answer(operation, id, accept, words, args, parts), signalOf(given));
   }
 
   /**
@@ -168,31 +181,20 @@ export class LiveSession {
   }
 
   /**
-   * @param {() => Promise<string>} key
+   * @param {{ key: () => Promise<string>, review: Review }} app
    * @returns {Hooks}
    */
-  #hooks(key) {
+  #hooks({ key, review }) {
     const schemas = this.#schemas;
     return {
       emit: (topic, json) => this.told.hear(/** @type {Topic} */ (topic), json),
       settle: (operation, json) => this.#operations.settle(operation, json),
       fail: (operation, error) => this.#operations.fail(operation, error),
       error: coreError,
-      // What the browser calls: listeners, timers, callbacks. Those of a lost instance must not be let in, and what is
-      // left over from it, such as a socket, is closed when it next says something.
-      guard: (work) => {
-        /** @param {any} event */
-        const guarded = (event) => {
-          if (this.#session !== undefined) return enter(() => work(event));
-          const left = event?.currentTarget;
-          left?.removeEventListener?.(event.type, guarded);
-          // The page itself can be closed, too.
-          if (left !== globalThis && left !== globalThis.document) left?.close?.();
-        };
-        return guarded;
-      },
+      guard: (work) => guarded(work, () => this.#session !== undefined),
       ended: () => this.#ended,
       key,
+      review,
       compile: (schema, text) => schemas.compile(schema, text),
       check: (schema, instance) => schemas.check(schema, instance),
     };

@@ -134,6 +134,24 @@ export function enter(work) {
   }
 }
 
+/**
+ * What the browser calls: listeners, timers, callbacks. Those of a lost instance must not be let in, and what is left over from
+ * it, such as a socket, is closed when it next says something.
+ * @param {(event?: any) => any} work
+ * @param {() => boolean} lives
+ */
+export function guarded(work, lives) {
+  /** @param {any} event */
+  const called = (event) => {
+    if (lives()) return enter(() => work(event));
+    const left = event?.currentTarget;
+    left?.removeEventListener?.(event.type, called);
+    // The page itself can be closed, too.
+    if (left !== globalThis && left !== globalThis.document) left?.close?.();
+  };
+  return called;
+}
+
 /** @param {unknown} cause */
 function instanceLost(cause) {
   const message = panic ?? String(cause);

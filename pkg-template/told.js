@@ -10,6 +10,7 @@ import { Emitter } from "./emitter.js";
 export class Told {
   /** @type {Status} */ status = "idle";
   /** @type {ToolReport} */ tools = { ready: [], missingHandlers: [], unknownToServer: [], differentSchema: [] };
+  /** @type {string | undefined} */ label;
   calls = new OpenCalls();
   approvals;
   emitter = new Emitter();
@@ -46,6 +47,11 @@ export class Told {
       case "tools":
         this.tools = JSON.parse(json);
         return this.deliver(topic, this.tools);
+      case "label": {
+        const value = JSON.parse(json);
+        this.label = value.text;
+        return this.deliver(topic, value);
+      }
       case "connection": {
         const value = JSON.parse(json);
         this.deliver(topic, value);
@@ -74,7 +80,7 @@ export class Told {
   /** Nothing is open any more. */
   clear() {
     this.calls.clear();
-    this.approvals.end("the conversation is closed");
+    this.approvals.endAll("the conversation is closed");
   }
 
   /** @param {() => void} delivery */

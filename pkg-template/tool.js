@@ -4,10 +4,11 @@ import { isObject } from "./checks.js";
 import { PagehandError, invalidArgument } from "./errors.js";
 
 /** @typedef {(args: any, context: CallContext) => unknown} Execute */
-/** @typedef {{ name: string, json: string, execute: Execute | undefined }} Declared */
+/** @import { Confirm } from "./guards.js" */
+/** @typedef {{ name: string, fields: object, execute: Execute | undefined, confirm: Confirm }} Declared `fields` are the core's. */
 
 const FIELDS = [
-  "name", "description", "inputSchema", "parameters", "outputSchema", "annotations", "timeout", "runOn", "execute",
+  "name", "description", "inputSchema", "parameters", "outputSchema", "annotations", "timeout", "runOn", "confirm", "execute",
 ];
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
@@ -40,7 +41,7 @@ export function tool(definition) {
     if (!FIELDS.includes(field)) throw fault(field, "unknown_field", `not a field of a tool; ${FIELDS.join(", ")} are`);
   }
   if (name === "") throw fault("name", "name_pattern", "must be a string that is not empty");
-  const { description, annotations, timeout, runOn, execute, outputSchema } = given;
+  const { description, annotations, timeout, runOn, confirm, execute, outputSchema } = given;
   if (typeof description !== "string") {
     throw fault("description", "description_required", "must be a string: the model decides on a call by it");
   }
@@ -63,6 +64,9 @@ export function tool(definition) {
   if (runOn !== undefined && runOn !== "acknowledgement" && runOn !== "announcement") {
     throw fault("runOn", "run_on", 'must be "acknowledgement" or "announcement"');
   }
+  if (confirm !== undefined && typeof confirm !== "boolean" && typeof confirm !== "function") {
+    throw fault("confirm", "confirm", "must be true, false, or a function of the arguments");
+  }
   if (execute !== undefined && typeof execute !== "function") {
     throw fault("execute", "execute_function", "must be a function, or be left out");
   }
@@ -84,11 +88,11 @@ export function tool(definition) {
     timeout,
     runOn,
   };
-  const json = JSON.stringify({ ...kept, hasHandler: execute !== undefined });
-  const checked = withoutAbsent({ ...kept, execute });
+  const checked = withoutAbsent({ ...kept, confirm, execute });
   declared.set(checked, {
     name,
-    json,
+    fields: { ...kept, hasHandler: execute !== undefined },
+    confirm: /** @type {Confirm} */ (typeof confirm === "function" ? confirm.bind(definition) : confirm),
     // `this` in a method is the object that the method was given in.
     execute: /** @type {Execute | undefined} */ (execute?.bind(definition)),
   });

@@ -49,8 +49,8 @@ pub(super) struct Call {
     stale: bool,
     pub(super) run: Option<RunId>,
     pub(super) deadline: Option<Millis>,
-    /// What the handler returned, while it is being checked.
-    result: Option<Box<RawValue>>,
+    /// What the handler returned, while it is being checked, and why it counts.
+    result: Option<(Box<RawValue>, &'static str)>,
     /// How it ends without a run, once it is ours.
     verdict: Option<(&'static str, Outcome)>,
     /// What follows when the arguments that a guard gave are checked.
@@ -251,8 +251,8 @@ impl Calls {
                 let outcome = Outcome::InvalidArguments { issues: report.issues };
                 self.finish(&id, "the arguments do not fit the schema", outcome, out);
             }
-            (Ok(report), Some(result)) if report.valid => {
-                self.settle(&id, "the handler returned", Outcome::Ok { result }, out);
+            (Ok(report), Some((result, reason))) if report.valid => {
+                self.settle(&id, reason, Outcome::Ok { result }, out);
             }
             (Ok(report), Some(_)) => {
                 let outcome = Outcome::InvalidOutput { issues: report.issues };
@@ -342,18 +342,24 @@ impl Calls {
             Settled::NotSerializable { message } => {
                 self.fail(&id, FailureCode::ResultNotSerializable, message, out);
             }
-            Settled::Returned(text) => match (RawValue::from_string(text), call.limits.output.clone()) {
-                (Err(_), _) => {
-                    self.fail(&id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
-                }
-                (Ok(result), None) => self.settle(&id, "the handler returned", Outcome::Ok { result }, out),
-                (Ok(result), Some(against)) => {
-                    let instance = result.get().to_owned();
-                    call.result = Some(result);
-                    self.checks.add(check, id);
-                    out.push(Action::Check { check, against, instance });
-                }
-            },
+            Settled::Returned(text) => self.returned(id, check, text, "the handler returned", out),
+            Settled::Replaced(text) => self.returned(id, check, text, "a guard gave another result", out),
+        }
+    }
+
+    fn returned(&mut self, id: CallId, check: CheckId, text: String, reason: &'static str, out: &mut Vec<Action>) {
+        let Some(call) = self.open.get_mut(&id) else { return };
+        match (RawValue::from_string(text), call.limits.output.clone()) {
+            (Err(_), _) => {
+                self.fail(&id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
+            }
+            (Ok(result), None) => self.settle(&id, reason, Outcome::Ok { result }, out),
+            (Ok(result), Some(against)) => {
+                let instance = result.get().to_owned();
+                call.result = Some((result, reason));
+                self.checks.add(check, id);
+                out.push(Action::Check { check, against, instance });
+            }
         }
     }
 

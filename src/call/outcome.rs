@@ -104,6 +104,8 @@ pub enum Settled {
         /// The error's message, or the thrown value as text.
         message: String,
     },
+    /// It returned, and a guard gave this JSON text instead.
+    Replaced(String),
     /// It returned, and a guard keeps the result back.
     Withheld {
         /// Why.

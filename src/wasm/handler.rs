@@ -1,6 +1,6 @@
 //! Running the app's handlers, and what the app does before one starts.
 
-use js_sys::{Function, JSON, Map};
+use js_sys::{Function, JSON, Map, Reflect};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use wasm_bindgen::prelude::*;
@@ -16,8 +16,9 @@ use super::inputs::Inputs;
 use super::slots::Slots;
 use super::{convert, task};
 
-/// The name of the error by which the facade says that a guard keeps a result back.
+/// The names of the errors by which the facade says that a guard keeps a result back, or gives another one as `result`.
 const WITHHELD: &str = "ResultWithheld";
+const REPLACED: &str = "ResultReplaced";
 
 /// The app's handlers, and the runs that have not ended.
 pub(super) struct Handlers {
@@ -120,8 +121,17 @@ pub(super) async fn settle(handler: &Function, arguments: &str, call: &str, sign
         Ok(value) => convert::returned(&value),
         Err(thrown) => match convert::threw(&thrown) {
             Settled::Threw { name, message } if name == WITHHELD => Settled::Withheld { message },
+            Settled::Threw { name, .. } if name == REPLACED => replaced(&thrown),
             threw => threw,
         },
+    }
+}
+
+fn replaced(thrown: &JsValue) -> Settled {
+    let result = Reflect::get(thrown, &"result".into()).unwrap_or_default();
+    match convert::returned(&result) {
+        Settled::Returned(text) => Settled::Replaced(text),
+        other => other,
     }
 }
 

@@ -47,6 +47,11 @@ export interface ToolDefinition<Args = any> {
    * `"announcement"` starts as soon as the call is seen, and is refused where a confirmation could come in between.
    */
   runOn?: "acknowledgement" | "announcement";
+  /**
+   * Whether a person is asked before the handler starts, also where the server asks for nothing: always, or when the function
+   * says so. The question is an `approval` like the server's, on the page that has the call.
+   */
+  confirm?: boolean | ((args: Args) => boolean | Promise<boolean>);
   /** A tool without a handler is declared all the same: its calls settle as `missing_handler`. */
   execute?: Handler<Args>;
 }
@@ -55,6 +60,32 @@ export interface ToolDefinition<Args = any> {
 export interface Tool<Args = any> extends Readonly<ToolDefinition<Args>> {
   readonly inputSchema: JsonSchema;
 }
+
+/** A call as a guard sees it. */
+export interface GuardedCall {
+  readonly tool: string;
+  readonly callId: string;
+  /** What the handler is to get, or got. */
+  readonly arguments: { readonly [key: string]: unknown };
+}
+
+/**
+ * What an app thinks of calls, whatever the tool. Guards are asked in their order, once for each call, each about what the one
+ * before left. Nothing or `true` lets it pass, `false` and `{ block }` end it, and what throws ends it, too.
+ */
+export interface Guard {
+  /** Before the handler starts. A blocked call ends as `rejected`; other arguments are checked against the schema. */
+  before?(
+    call: GuardedCall,
+    context: { readonly signal: AbortSignal },
+  ): GuardVerdict | { arguments: object } | Promise<GuardVerdict | { arguments: object }>;
+  /** After the handler returned. A result that is blocked ends the call as `failed` with `result_withheld`. */
+  after?(
+    call: GuardedCall & { readonly result: unknown },
+    context: { readonly signal: AbortSignal },
+  ): GuardVerdict | { result: unknown } | Promise<GuardVerdict | { result: unknown }>;
+}
+export type GuardVerdict = void | boolean | { block: string };
 
 export function tool<Args = any>(definition: ToolDefinition<Args>): Tool<Args>;
 
@@ -133,6 +164,17 @@ export interface MessageEvent_ {
   role: string;
   source: string;
   text: string;
+  /** What parts of the text rest on, where the server says it. */
+  citations?: Citation[];
+}
+
+/** What a part of a message rests on. */
+export interface Citation {
+  citationId: string;
+  /** Where the part begins, and how long it is, in UTF-16 units of `text`. */
+  offset: number;
+  length: number;
+  sources: { title?: string; number?: number; url?: string; mimeType?: string; downloadUrl?: string; pageNumber?: string }[];
 }
 
 /** Streamed text of a reply that is being written. `item` is the id of the event that will close it, when known. */
@@ -184,7 +226,7 @@ export interface PendingCall {
   risk?: string;
   /** Whether the page would run it. */
   client: boolean;
-  /** Whether `approve(arguments)` may change the arguments. */
+  /** Whether `approve({ arguments })` may change the arguments. */
   editable: boolean;
   /** The server's JSON Schema of the arguments. */
   schema?: Json;
@@ -199,9 +241,12 @@ export interface ApprovalRequest {
   readonly calls: readonly PendingCall[];
   /** Aborts when there is nothing left to answer: answered here or elsewhere, interrupted, closed. */
   readonly signal: AbortSignal;
-  /** Lets all of them run. */
-  approve(options?: Waiting): Promise<void>;
-  /** Lets none of them run. The agent rests until it is told to go on, which `say` does. */
+  /**
+   * Lets all of them run, or an `editable` one with other arguments. Those are checked first: what does not fit rejects with
+   * `invalid_edit`, and the question stays.
+   */
+  approve(options?: Waiting & { arguments?: object }): Promise<void>;
+  /** Lets none of them run. OpenHands' agent rests then until it is told to go on, which `say` does. */
   reject(reason?: string, options?: Waiting & { say?: string | ContentPart[] }): Promise<void>;
 }
 
@@ -250,7 +295,17 @@ export interface Waiting { signal?: AbortSignal }
 
 export type ContentPart =
   | { type: "text"; text: string }
-  | { type: "image"; image_urls: string[] };
+  | { type: "image"; image_urls: string[] }
+  | Attachment;
+
+/** A file that was uploaded, for UiPath's agents. */
+export interface Attachment {
+  type: "attachment";
+  uri: string;
+  mimeType: string;
+  name?: string;
+  byteCount?: number;
+}
 
 export interface TurnEnd {
   status: Status;
@@ -277,8 +332,10 @@ export interface Conversation extends AsyncIterable<TopicEvent> {
   readonly tools: ToolReport;
   /** Calls that have not ended yet. */
   readonly openCalls: CallEvent[];
-  /** What waits for a person's answer, if anything does. */
+  /** What waits for a person's answer, the oldest if there are several. */
   readonly approval: ApprovalRequest | null;
+  /** Everything that waits for a person's answer, the oldest first. */
+  readonly approvals: ApprovalRequest[];
   /**
    * Sends a user message. Runs the agent unless `run: false`. While calls wait for approval the server would take a running
    * message for a yes: it is refused with `approval_pending` unless `approvePending` is true.
@@ -342,9 +399,14 @@ export interface OpenHandsOptions {
   sessionKey?: string | (() => string | Promise<string>);
 }
 
-/** Fields of `POST /api/conversations` that pass through beside these are kept as given. */
-export interface StartOptions extends Waiting {
+/** What every server takes for a conversation. */
+export interface ConversationOptions extends Waiting {
   tools?: ReadonlyArray<Tool | ToolDefinition>;
+  guards?: readonly Guard[];
+}
+
+/** Fields of `POST /api/conversations` that pass through beside these are kept as given. */
+export interface StartOptions extends ConversationOptions {
   /** A UUID of your own: creates the conversation, or attaches when it exists. */
   conversationId?: string;
   /** As for `attach`, when the conversation exists. */
@@ -362,8 +424,7 @@ export interface StartOptions extends Waiting {
   [field: string]: unknown;
 }
 
-export interface AttachOptions extends Waiting {
-  tools?: ReadonlyArray<Tool | ToolDefinition>;
+export interface AttachOptions extends ConversationOptions {
   /**
    * How long this browser may have been away from the conversation, in milliseconds, and still be given what happened
    * meanwhile, calls included. Default 300000: a reload, a crash, a short nap. 0 takes all of it for history. At most 7 days.
@@ -396,6 +457,99 @@ export interface Server {
 }
 
 export function openhands(options: OpenHandsOptions): Server;
+
+export interface UiPathOptions {
+  /** Base URL: `https://api.uipath.com`. The portal's host does not answer pages. */
+  url: string;
+  /** Name or id. */
+  organization: string;
+  /** Name or id. */
+  tenant: string;
+  /** A bearer token, without the word. A function is asked before every connection. It never goes into a URL. */
+  token: string | (() => string | Promise<string>);
+  /** For whom an app-scoped token speaks: letters, digits, `.`, `_` and `-`, 255 at most. */
+  externalUser?: string;
+  /** The path of the socket, where it is an unusual one. */
+  socketPath?: string;
+  /** What the page is called in the service's statistics. */
+  surface?: { name: string; version?: string };
+}
+
+export interface UiPathAttachOptions extends ConversationOptions {
+  /** As for OpenHands. */
+  resumeWithin?: number;
+  /**
+   * Whether a call that has the name of a tool, but not the mark of a client's, is answered with an error when it stays open:
+   * an agent with a guardrail forgets the mark and waits. Default `false`. It is never run.
+   */
+  answerUnflagged?: boolean;
+}
+
+/** Fields of `POST /conversation` that pass beside these are kept as given. */
+export interface UiPathStartOptions extends UiPathAttachOptions {
+  agentReleaseId: number;
+  folderId: number;
+  /** The title, 100 characters at most. */
+  label?: string;
+  [field: string]: unknown;
+}
+
+/** A conversation with a UiPath agent, which waits for the outcome of each of its calls. */
+export interface UiPathConversation extends Conversation {
+  /** The title, once the service has said it. */
+  readonly label: string | undefined;
+  /** Ends the turn. What waits is rejected and what runs is cancelled first, and the agent is told. */
+  stop(reason?: string, options?: Waiting): Promise<void>;
+  /** Changes the title and the like, in the service's words. */
+  update(changes: { readonly [key: string]: unknown }, options?: Waiting): Promise<{ [key: string]: Json }>;
+  /** Deletes the conversation at the service, and closes it. */
+  delete(options?: Waiting): Promise<void>;
+  feedback(exchangeId: string, rating: "positive" | "negative", options?: Waiting & { comment?: string }): Promise<void>;
+  /** Stores a file with the service. What it returns may be a part of a message. */
+  upload(file: Blob, options?: Waiting & { name?: string }): Promise<Attachment>;
+  /** Opens a stream of input beside the messages, for speech. */
+  openInput(options: Waiting & InputStreamOptions): Promise<InputStream>;
+  /** Tells the agent's side something of the app's own. */
+  sendMetaEvent(event: object, options?: Waiting & { exchangeId?: string; messageId?: string }): Promise<void>;
+}
+
+export interface InputStreamOptions {
+  mimeType: string;
+  startOfSpeechSensitivity?: "UNSPECIFIED" | "HIGH" | "LOW";
+  endOfSpeechSensitivity?: "UNSPECIFIED" | "HIGH" | "LOW";
+  prefixPaddingMs?: number;
+  silenceDurationMs?: number;
+  metaData?: object;
+}
+export interface InputStream {
+  readonly id: string;
+  /** Text, or base64 of sound. */
+  write(data: string): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** What the service says about an agent, a conversation or a user. The fields are its own. */
+export interface ServiceObject { [field: string]: Json }
+
+export interface UiPathServer {
+  /** Creates a conversation with an agent, and resolves when it is safe to speak. */
+  start(options: UiPathStartOptions): Promise<UiPathConversation>;
+  /** Joins a conversation. A question that waits is asked again; what runs nowhere any more is told to the agent. */
+  attach(conversationId: string, options?: UiPathAttachOptions): Promise<UiPathConversation>;
+  agents(options?: Waiting & { folderId?: number }): Promise<ServiceObject[]>;
+  agent(folderId: number, agentId: number, options?: Waiting): Promise<ServiceObject>;
+  /** The user's conversations, a page at a time. */
+  list(
+    options?: Waiting & {
+      limit?: number; page?: string; sort?: "ascending" | "descending"; agentReleaseKey?: string; agentReleaseId?: number; search?: string;
+    },
+  ): Promise<{ conversations: ServiceObject[]; next: string | null }>;
+  settings(options?: Waiting): Promise<ServiceObject>;
+  updateSettings(changes: { readonly [field: string]: string | null }, options?: Waiting): Promise<ServiceObject>;
+}
+
+/** UiPath's conversation service. */
+export function uipath(options: UiPathOptions): UiPathServer;
 
 export interface DispatcherOptions extends OpenHandsOptions, AttachOptions {
   conversationId: string;

@@ -5,6 +5,24 @@ export default function init(source: { module_or_path: unknown }): Promise<unkno
 export function begin(report: (message: string) => void): void;
 export function giveUp(): void;
 
+/** A connection that several sessions share. */
+export class Line {
+  private constructor();
+  static uipath(options: Service, hooks: Hooks): Line;
+}
+
+export interface Service {
+  url: string;
+  organization: string;
+  tenant: string;
+  externalUser?: string | undefined;
+  socketPath?: string | undefined;
+  surfaceName?: string | undefined;
+  surfaceVersion?: string | undefined;
+  sessionKey?: unknown;
+  asksKey: boolean;
+}
+
 export class Session {
   private constructor();
   static openhands(
@@ -13,10 +31,18 @@ export class Session {
     handlers: Map<string, Function>,
     hooks: Hooks,
   ): Session;
+  static uipath(
+    line: Line,
+    options: Service & { id?: string | undefined; request?: string | undefined },
+    tools: string,
+    handlers: Map<string, Function>,
+    hooks: Hooks,
+  ): Session;
   open(operation: number): void;
   send(operation: number, content: string, run: boolean, approve: boolean): void;
   run(operation: number, approve: boolean): void;
-  answer(operation: number, approval: string, accept: boolean, reason: string, say?: string | null): void;
+  answer(operation: number, approval: string, accept: boolean, reason: string, args?: string | null, say?: string | null): void;
+  stop(operation: number, reason: string): void;
   do(operation: number, name: string, given: string): void;
   feed(text: string, past: boolean): void;
   idle(operation: number): void;

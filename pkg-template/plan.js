@@ -1,0 +1,60 @@
+// @ts-check
+/** @import { Plan } from "./conversation.js" */
+// What opening a conversation takes, whatever the server.
+import { signalOf } from "./checks.js";
+import { PagehandError, invalidArgument } from "./errors.js";
+import { Guards, guardsOf } from "./guards.js";
+import { declaredTools } from "./tool.js";
+
+/** What a header can carry. */
+const KEY = /^[\x21-\x7e]+$/;
+/** What is kept of a conversation is kept longer than that. */
+const LONGEST_ABSENCE = 7 * 24 * 3_600_000;
+
+/**
+ * @param {string} id
+ * @param {{ tools?: unknown, guards?: unknown, signal?: unknown }} given
+ * @param {unknown} key A function is asked before every connection.
+ * @param {Plan["make"]} make
+ * @returns {Plan}
+ */
+export function planOf(id, { tools, guards, signal }, key, make) {
+  return {
+    id,
+    tools: declaredTools(tools),
+    guards: new Guards(guardsOf(guards)),
+    signal: signalOf({ signal }),
+    key: async () => (typeof key === "function" ? key() : undefined),
+    make,
+  };
+}
+
+/**
+ * A key or token: as the core takes it, and whether the app is to be asked for it.
+ * @param {unknown} key
+ * @param {string} field
+ */
+export function keyOf(key, field) {
+  const asksKey = typeof key === "function";
+  // The message must not repeat the key.
+  if (key !== undefined && !asksKey && (typeof key !== "string" || !KEY.test(key))) {
+    throw invalidArgument(field, "must be a string of visible ASCII characters, a function, or be left out");
+  }
+  return { sessionKey: asksKey ? undefined : key, asksKey };
+}
+
+/** @param {unknown} value */
+export function absenceOf(value = 300_000) {
+  if (typeof value === "number" && value >= 0 && value <= LONGEST_ABSENCE) return Math.floor(value);
+  throw invalidArgument("resumeWithin", `must be a number of milliseconds, 0 to ${LONGEST_ABSENCE}`);
+}
+
+/** A conversation needs a socket. */
+export function requireSocket() {
+  if (typeof WebSocket === "function") return;
+  throw new PagehandError(
+    "unsupported_environment",
+    "there is no WebSocket here; Node has one from version 22 on, and before with --experimental-websocket",
+    { details: { missing: "WebSocket" } },
+  );
+}
