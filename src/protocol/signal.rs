@@ -87,8 +87,14 @@ pub enum NoticeCode {
     LateSignal,
     /// There is no lasting storage (any more): what ran is remembered until the page ends.
     StorageUnavailable,
-    /// The page was away for too long: what happened meanwhile is history.
+    /// The page was away for too long, or cannot read what happened meanwhile: that is history.
     Missed,
+    /// A go signal for a call that nothing is known of: it is not run.
+    UnknownCall,
+    /// A call that stays open has the name of a tool here, and not the mark of a client's call: it is not run.
+    UnflaggedCall,
+    /// A result is larger than the connection takes: the agent is told that, and not the result.
+    ResultTooLarge,
 }
 
 /// A conversation as the server has it.

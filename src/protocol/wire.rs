@@ -136,6 +136,8 @@ pub enum Carried {
     },
     /// A text for this conversation.
     Text(String),
+    /// Something came over it that has nothing to say: what was sent a while ago has arrived.
+    Alive,
     /// Something came that is for none of the conversations, or that nobody understands.
     Odd {
         /// What.

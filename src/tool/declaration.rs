@@ -67,7 +67,7 @@ impl Tool {
             message: message.into(),
         };
         let name = ToolName::declared(&given).ok_or_else(|| {
-            fault("name", "name_pattern", "a letter or _, then letters, digits, _ and -; 64 characters at most")
+            fault("name", "name_pattern", "a letter or _, then letters, digits, _, - and spaces; 64 characters at most")
         })?;
         let description = fields.string("description").filter(|text| !text.trim().is_empty()).ok_or_else(|| {
             fault("description", "description_required", "the model needs a text to decide on a call")
@@ -153,7 +153,7 @@ mod tests {
         for (json, field, rule) in [
             (r#"{"description":"d"}"#, "name", "name_pattern"),
             (r#"{"name":5,"description":"d"}"#, "name", "name_pattern"),
-            (r#"{"name":"a b","description":"d"}"#, "name", "name_pattern"),
+            (r#"{"name":"a.b","description":"d"}"#, "name", "name_pattern"),
             (r#"{"name":"a"}"#, "description", "description_required"),
             (r#"{"name":"a","description":" "}"#, "description", "description_required"),
             (r#"{"name":"a","description":"d","inputSchema":true}"#, "inputSchema", "schema_object"),

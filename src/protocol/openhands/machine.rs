@@ -213,6 +213,7 @@ impl OpenHands {
 
 impl Protocol for OpenHands {
     fn check(&self, tool: &Tool, _: &[&Tool]) -> Result<(), Error> {
+        rules::check_name(tool)?;
         // The server's tools are the truth of a conversation that exists: only what we declare to it has to please it.
         if !matches!(self.opening, Opening::Create { .. }) {
             return Ok(());
@@ -228,8 +229,8 @@ impl Protocol for OpenHands {
     }
 
     // The server takes tools when a conversation is made, and then no more.
-    fn declare(&mut self, _: &Tool, _: &[&Tool]) -> Result<(), Error> {
-        Ok(())
+    fn declare(&mut self, tool: &Tool, _: &[&Tool]) -> Result<(), Error> {
+        rules::check_name(tool)
     }
 
     fn open(&mut self, tools: &[&Tool], position: Option<String>, seed: u64, now: Millis, out: &mut Outlet) {

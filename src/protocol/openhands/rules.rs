@@ -31,6 +31,16 @@ const SERVER_TOOLS: [&str; 18] = [
 /// Stripped from the arguments, with the misspellings that the server takes for it.
 const SECURITY_RISK: [&str; 4] = ["security_risk", "security_rort", "securtiy_risk", "security_riks"];
 
+/// Checks a name, declared or only called: no server has one with a space.
+pub(super) fn check_name(tool: &Tool) -> Result<(), Error> {
+    if !tool.name.as_str().contains(' ') {
+        return Ok(());
+    }
+    let message = "a letter or _, then letters, digits, _ and -; 64 characters at most".to_owned();
+    let (tool, field) = (tool.name.to_string(), "name".to_owned());
+    Err(Error::InvalidTool(ToolFault { tool, field, rule: "name_pattern", message }))
+}
+
 /// Checks a tool before it is declared.
 pub(super) fn check(tool: &Tool) -> Result<(), Error> {
     let name = tool.name.as_str();
@@ -107,6 +117,12 @@ mod tests {
             ("invalid_tool", &"name".into(), &"name_reserved".into())
         );
         assert_eq!(check_text("read_board_tasks", empty), Ok(()));
+    }
+
+    #[test]
+    fn a_name_with_a_space_is_refused_also_where_nothing_is_declared() {
+        let tool = Tool::from_json(r#"{"name":"a b","description":"d"}"#).unwrap();
+        assert_eq!(json!(super::check_name(&tool).unwrap_err())["rule"], "name_pattern");
     }
 
     #[test]

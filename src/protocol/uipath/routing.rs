@@ -16,7 +16,10 @@ impl Line {
             pipe.heard(now);
         }
         match packet::read(text) {
-            Some(Packet::Ping) => self.send(socket, packet::PONG.to_owned()),
+            Some(Packet::Ping) => {
+                self.send(socket, packet::PONG.to_owned());
+                self.tell_all(&Carried::Alive);
+            }
             Some(Packet::Event(event)) => self.event(socket, &event),
             Some(Packet::Disconnect) => self.ended(socket, "the server ended the connection", now),
             Some(Packet::Refused(_)) => self.ended(socket, "the server no longer lets us in", now),

@@ -42,8 +42,8 @@ pub(super) struct Place {
     /// The base, the organisation and the tenant.
     api: String,
     socket: String,
-    pub(super) external_user: Option<String>,
-    pub(super) surface: Option<Surface>,
+    /// What goes with every request.
+    headers: Vec<(&'static str, String)>,
 }
 
 impl Place {
@@ -66,21 +66,34 @@ impl Place {
             Some(_) => return Err(Error::invalid("socketPath", "a path that begins with /")),
         };
         let mut socket = [&url::websocket(origin(base)), path, "?EIO=4&transport=websocket"].concat();
-        let (surface_name, surface_version) =
-            surface.as_ref().map_or((None, None), |surface| (Some(&surface.name), Some(&surface.version)));
-        for (name, value) in [
-            ("&x-uipath-internal-accountid=", Some(&organization)),
-            ("&x-uipath-internal-tenantid=", Some(&tenant)),
-            ("&x-uipath-external-user-id=", external_user.as_ref()),
-            ("&x-uipath-conversational-surfacename=", surface_name),
-            ("&x-uipath-conversational-surfaceversion=", surface_version),
-        ] {
-            if let Some(value) = value {
-                socket.extend([name, &url::encode(value)]);
-            }
+        let (name, version) = surface.map_or((None, None), |surface| (Some(surface.name), Some(surface.version)));
+        let ours = [
+            ("x-uipath-external-user-id", external_user),
+            ("x-uipath-conversational-surfacename", name),
+            ("x-uipath-conversational-surfaceversion", version),
+        ];
+        let headers: Vec<_> = ours.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        let account = [("x-uipath-internal-accountid", &organization), ("x-uipath-internal-tenantid", &tenant)];
+        for (name, value) in account.into_iter().chain(headers.iter().map(|(name, value)| (*name, value))) {
+            socket.extend(["&", name, "=", &url::encode(value)]);
         }
         let api = [base, "/", &url::encode(&organization), "/", &url::encode(&tenant)].concat();
-        Ok((Self { api, socket, external_user, surface }, token))
+        Ok((Self { api, socket, headers }, token))
+    }
+
+    /// What goes with every request.
+    pub(super) fn headers(&self) -> Vec<(&'static str, String)> {
+        self.headers.clone()
+    }
+
+    /// Whether a token may be sent there: to the configured origin, and among UiPath's own from one to another.
+    pub(super) fn trusts(&self, url: &str) -> bool {
+        let (theirs, ours) = (origin(url), origin(&self.api));
+        let uipath = |origin: &str| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+            origin.strip_prefix("https://").is_some_and(|host| host.ends_with(".uipath.com") && host.chars().all(plain))
+        };
+        theirs == ours || (uipath(theirs) && uipath(ours))
     }
 
     /// The base, the organisation and the tenant.

@@ -62,6 +62,7 @@ impl Rig {
                         Carried::Up { limit } => format!("up {limit}"),
                         Carried::Down { close_code, .. } => format!("down {close_code}"),
                         Carried::Text(text) => text,
+                        Carried::Alive => "alive".to_owned(),
                         Carried::Odd { code, .. } => format!("{code:?}"),
                         Carried::Refused(error) => error.code().to_owned(),
                     };
@@ -187,7 +188,7 @@ fn several_conversations_share_one_socket_and_each_hears_its_own() {
 fn pings_are_answered_and_acknowledgements_given_at_once() {
     let mut rig = Rig::up();
     rig.frame("2");
-    assert_eq!(rig.said(), "send1 3");
+    assert_eq!(rig.said(), "send1 3, 1: alive");
     rig.frame(r#"4217["ConversationEvent",{"conversationId":"a"},"sid"]"#);
     assert_eq!(rig.said(), r#"send1 4317[], 1: {"conversationId":"a"}"#);
 }
@@ -198,7 +199,7 @@ fn silence_ends_a_connection_and_anything_heard_prolongs_it() {
     rig.now = Millis(rig.now.0 + 44_000);
     rig.frame("2");
     assert_eq!(rig.wait(), 45_000);
-    assert_eq!(rig.said(), "send1 3, close1, 1: down 1000");
+    assert_eq!(rig.said(), "send1 3, 1: alive, close1, 1: down 1000");
     rig.wait();
     assert_eq!(rig.said(), "1: connecting, open2");
     rig.frame_of(SocketId(1), "2");

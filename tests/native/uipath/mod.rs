@@ -1,3 +1,14 @@
 //! UiPath's conversational agents.
 
+mod approval;
+mod calls;
+mod cases;
+mod cuts;
+mod deeds;
 mod line;
+mod recorded;
+mod recovery;
+mod rig;
+mod session;
+mod shapes;
+mod turns;

@@ -1,0 +1,145 @@
+//! The calls of a conversation, as far as their server has brought them.
+
+use std::rc::Rc;
+
+use serde_json::value::RawValue;
+
+use crate::call::CallId;
+use crate::net::Millis;
+use crate::protocol::{PendingCall, Schemas};
+
+use super::event::At;
+
+/// Calls that are remembered, at most: an ended one only so that what comes late is known as such.
+const REMEMBERED: usize = 512;
+
+/// How far a call has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// The agent wants it.
+    Announced,
+    /// A person is asked.
+    Asking,
+    /// Somebody said yes; the go signal follows once all earlier calls are done with.
+    Confirmed,
+    /// Somebody said no; the server ends it.
+    Refused,
+    /// It was there before we came, or came while we were away: nobody here knows how far it is.
+    Seen,
+    /// It may run.
+    Executing,
+    /// The agent was told its outcome.
+    Answered,
+    /// The server has ended it.
+    Ended,
+}
+
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) id: CallId,
+    pub(super) at: At,
+    /// The name as the app declared it, else as it is on the wire.
+    pub(super) tool: String,
+    /// Whether it is the client's to run.
+    pub(super) flagged: bool,
+    /// Whether the app has a tool of this name.
+    pub(super) registered: bool,
+    /// JSON text of an object.
+    pub(super) input: Box<RawValue>,
+    pub(super) schemas: Schemas,
+    /// What an old agent asked about it with.
+    pub(super) interrupt: Option<Rc<str>>,
+    pub(super) state: State,
+    /// When silence about it becomes news.
+    pub(super) due: Option<Millis>,
+}
+
+impl Call {
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.state, State::Answered | State::Ended)
+    }
+
+    fn question(&self) -> PendingCall {
+        PendingCall {
+            call_id: self.id.clone(),
+            tool: self.tool.clone(),
+            arguments: self.input.clone(),
+            summary: None,
+            risk: None,
+            client: self.flagged,
+            editable: true,
+            schema: self.schemas.input.clone(),
+        }
+    }
+}
+
+/// The name of a call in the house: an id is the model's own, and may recur in another exchange.
+pub(super) fn name(exchange: &str, call: &str) -> CallId {
+    CallId::new([exchange, "/", call].concat())
+}
+
+/// The exchange and the id on the wire of a call that only its name is known of.
+pub(super) fn parts(name: &CallId) -> Option<(&str, &str)> {
+    name.as_str().split_once('/')
+}
+
+/// The calls, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct Calls(Vec<Call>);
+
+impl Calls {
+    pub(super) fn add(&mut self, call: Call) {
+        if self.0.len() >= REMEMBERED
+            && let Some(oldest) = self.0.iter().position(|call| !call.is_open())
+        {
+            self.0.remove(oldest);
+        }
+        self.0.push(call);
+    }
+
+    pub(super) fn forget(&mut self, at: &At) {
+        self.0.retain(|call| call.at.exchange != at.exchange || call.at.item != at.item);
+    }
+
+    pub(super) fn at(&mut self, at: &At) -> Option<&mut Call> {
+        self.0.iter_mut().find(|call| call.at.exchange == at.exchange && call.at.item == at.item)
+    }
+
+    pub(super) fn get(&mut self, id: &CallId) -> Option<&mut Call> {
+        self.0.iter_mut().find(|call| call.id == *id)
+    }
+
+    /// The call that an old agent asks about.
+    pub(super) fn asked_with(&mut self, interrupt: &str) -> Option<&mut Call> {
+        self.0.iter_mut().find(|call| call.interrupt.as_deref() == Some(interrupt))
+    }
+
+    /// The open calls of an exchange.
+    pub(super) fn open_in<'a>(&'a mut self, exchange: &'a str) -> impl Iterator<Item = &'a mut Call> {
+        self.0.iter_mut().filter(move |call| *call.at.exchange == *exchange && call.is_open())
+    }
+
+    /// Everything that a person is asked about.
+    pub(super) fn questions(&self) -> Vec<Vec<PendingCall>> {
+        self.0.iter().filter(|call| call.state == State::Asking).map(|call| vec![call.question()]).collect()
+    }
+
+    /// The call about which there was silence for long enough, and only because nothing was said: a go signal waits for all
+    /// earlier calls of its exchange.
+    pub(super) fn take_due(&mut self, now: Millis) -> Option<&mut Call> {
+        let due = |at: usize, call: &Call| {
+            let earlier = self.0.iter().take(at);
+            let held = call.state == State::Confirmed
+                && earlier.clone().any(|other| other.at.exchange == call.at.exchange && other.is_open());
+            call.due.is_some_and(|due| due <= now) && !held
+        };
+        let at = self.0.iter().enumerate().position(|(at, call)| due(at, call))?;
+        let call = self.0.get_mut(at)?;
+        call.due = None;
+        Some(call)
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Millis> {
+        self.0.iter().filter_map(|call| call.due).min()
+    }
+}

@@ -1,0 +1,104 @@
+//! The tools that the app has, as they are declared with each exchange.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::json;
+use crate::tool::Tool;
+
+use super::names::clean;
+
+/// The app's tools.
+#[derive(Default)]
+pub(super) struct Tools(Vec<Declared>);
+
+struct Declared {
+    /// The name that the app gave.
+    name: String,
+    /// The name on the wire.
+    cleaned: String,
+    input: Box<RawValue>,
+    output: Option<Box<RawValue>>,
+    has_handler: bool,
+}
+
+/// A tool as the service takes it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ClientSideTool<'a> {
+    name: &'a str,
+    input_schema: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<&'a RawValue>,
+}
+
+impl Tools {
+    pub(super) fn add(&mut self, tool: &Tool) {
+        let declared = Declared {
+            name: tool.name.to_string(),
+            cleaned: clean(tool.name.as_str()),
+            input: tool.input.text().to_owned(),
+            output: tool.output.as_ref().map(|schema| schema.text().to_owned()),
+            has_handler: tool.has_handler,
+        };
+        self.0.retain(|other| other.name != declared.name);
+        self.0.push(declared);
+    }
+
+    /// The name that the app gave, of a name on the wire.
+    pub(super) fn named(&self, wire: &str) -> Option<&str> {
+        let cleaned = clean(wire);
+        self.0.iter().find(|tool| tool.cleaned == cleaned).map(|tool| tool.name.as_str())
+    }
+
+    /// JSON text of a `startExchange`. Without the member all tools of the agent would count as available.
+    pub(super) fn start_of_exchange(&self) -> String {
+        let tools: Vec<_> = self
+            .0
+            .iter()
+            .filter(|tool| tool.has_handler)
+            .map(|tool| ClientSideTool {
+                name: &tool.cleaned,
+                input_schema: &tool.input,
+                output_schema: tool.output.as_deref(),
+            })
+            .collect();
+        ["{\"clientSideTools\":", &json::text(&tools), "}"].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(tools: &mut Tools, name: &str, more: &str) {
+        tools.add(&Tool::from_json(&format!(r#"{{"name":"{name}","description":"d"{more}}}"#)).unwrap());
+    }
+
+    #[test]
+    fn tools_with_handlers_are_declared_under_their_clean_names() {
+        let mut tools = Tools::default();
+        assert_eq!(tools.start_of_exchange(), r#"{"clientSideTools":[]}"#);
+        add(&mut tools, "mute", "");
+        add(
+            &mut tools,
+            "create task",
+            r#","hasHandler":true,"inputSchema":{ "type":"object" },"outputSchema":{"x":1.0}"#,
+        );
+        add(&mut tools, "read", "");
+        add(&mut tools, "read", r#","hasHandler":true"#);
+        assert_eq!(
+            tools.start_of_exchange(),
+            r#"{"clientSideTools":[{"name":"create_task","inputSchema":{ "type":"object" },"outputSchema":{"x":1.0}},{"name":"read","inputSchema":{"type":"object","properties":{}}}]}"#
+        );
+    }
+
+    #[test]
+    fn a_name_on_the_wire_is_that_of_the_declared_tool() {
+        let mut tools = Tools::default();
+        add(&mut tools, "create task", "");
+        assert_eq!(tools.named("create_task"), Some("create task"));
+        assert_eq!(tools.named("create task"), Some("create task"));
+        assert_eq!(tools.named("create_tasks"), None);
+    }
+}

@@ -1,0 +1,153 @@
+//! The recorded traffic of UiPath's own parts.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::rig::{ID, Rig, tools};
+use super::shapes;
+
+/// One step of a recorded scenario, as the client saw it.
+#[derive(Clone)]
+pub enum Step {
+    /// The client said this to the service: an envelope.
+    Client(Value),
+    /// The service sent this text.
+    Server(String),
+}
+
+/// The scenarios of all files, in order: the file's name, the scenario's, the steps.
+pub fn scenarios() -> Vec<(String, String, Vec<Step>)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/uipath");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut all: Vec<(String, String, Vec<Step>)> = Vec::new();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "jsonl")) {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        for line in std::fs::read_to_string(file).unwrap().lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            if line["leg"] != "client" || line["kind"] != "frame" {
+                continue;
+            }
+            let scenario = line["scenario"].as_str().unwrap();
+            if all.last().is_none_or(|(file, last, _)| *file != name || last != scenario) {
+                all.push((name.clone(), scenario.to_owned(), Vec::new()));
+            }
+            let steps = &mut all.last_mut().unwrap().2;
+            if line["dir"] == "server->peer" {
+                let raw = line["raw"].as_str().unwrap();
+                let id = line["event"][1]["conversationId"].as_str();
+                steps.push(Step::Server(id.map_or_else(|| raw.to_owned(), |id| raw.replace(id, ID))));
+            } else if line["event"][0] == "ConversationEvent" {
+                steps.push(Step::Client(line["event"][1].clone()));
+            }
+        }
+    }
+    all
+}
+
+/// Plays what happens in exchanges to a conversation; what the recorded client did, the house does.
+pub struct Player {
+    pub rig: Rig,
+    /// Recorded exchanges and ours.
+    exchanges: BTreeMap<String, String>,
+}
+
+impl Player {
+    pub fn new() -> Self {
+        Self { rig: Rig::ready(&tools()), exchanges: BTreeMap::new() }
+    }
+
+    /// A text with our names for the recorded exchanges.
+    pub fn translate(&self, text: &str) -> String {
+        self.exchanges.iter().fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+    }
+
+    pub fn step(&mut self, step: &Step) {
+        match step {
+            Step::Server(text) => {
+                // Handshakes and pings are the line's own tests.
+                if text.starts_with("42") && !text.contains("sessionStarted") {
+                    let text = self.translate(text);
+                    self.rig.packet(&text);
+                }
+            }
+            Step::Client(envelope) => self.client(envelope),
+        }
+    }
+
+    fn client(&mut self, envelope: &Value) {
+        let exchange = &envelope["exchange"];
+        let theirs = exchange["exchangeId"].as_str().unwrap_or_default();
+        if exchange.get("startExchange").is_some() {
+            self.rig.say("hello");
+            let ours = self.rig.sent.iter().rfind(|sent| sent["exchange"].get("startExchange").is_some());
+            let ours = ours.map(|sent| sent["exchange"]["exchangeId"].as_str().unwrap().to_owned());
+            self.exchanges.extend(ours.map(|ours| (theirs.to_owned(), ours)));
+        }
+        if exchange.get("endExchange").is_some() {
+            self.rig.command(pagehand::protocol::Command::Stop);
+        }
+        let call = &exchange["message"]["toolCall"];
+        let name = self.translate(&format!("{theirs}/{}", call["toolCallId"].as_str().unwrap_or_default()));
+        if let Some(confirm) = call.get("confirmToolCall") {
+            let input = confirm.get("input").map(ToString::to_string);
+            self.rig.decide(&name, confirm["approved"] == true, input.as_deref());
+        }
+        if let Some(end) = call.get("endToolCall") {
+            let outcome = json!({ "kind": "ok", "result": end.get("output") });
+            self.rig.settle(&name, &outcome);
+        }
+    }
+}
+
+/// Everything between the beginning of streamed text and the next word, as one `~`.
+fn shortened(said: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let mut in_text = false;
+    for word in said.split(", ") {
+        let streams = word.starts_with('~');
+        if !(streams && in_text) {
+            words.push(if streams { "~" } else { word });
+        }
+        in_text = streams;
+    }
+    words.join(", ")
+}
+
+#[test]
+fn all_that_uipaths_own_client_says_has_the_shape_that_we_hold_ourselves_to() {
+    let mut checked = 0;
+    for (_, _, steps) in scenarios() {
+        for step in steps {
+            if let Step::Client(envelope) = step {
+                shapes::check(&envelope);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 200, "{checked} envelopes");
+}
+
+#[test]
+fn every_recorded_scenario_means_to_the_house_what_it_meant() {
+    let expected = include_str!("recorded.txt");
+    let mut told = String::new();
+    for (file, scenario, steps) in scenarios() {
+        let mut player = Player::new();
+        for step in &steps {
+            player.step(step);
+        }
+        let said = shortened(&player.rig.said());
+        assert!(!said.contains("malformed") && !said.contains("duplicate"), "{file} {scenario}: {said}");
+        told.push_str(&format!("{file} {scenario}\n  {}\n  > {}\n", said, player.rig.wrote()));
+    }
+    if std::env::var_os("UPDATE_SAMPLES").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/native/uipath/recorded.txt"), &told).unwrap();
+        return;
+    }
+    for (told, expected) in told.lines().zip(expected.lines()) {
+        assert_eq!(told, expected);
+    }
+    assert_eq!(told.lines().count(), expected.lines().count());
+}
