@@ -3,10 +3,14 @@
 
 mod action;
 mod calls;
+mod elsewhere;
+mod ending;
 mod id;
 mod ledger;
+mod open_call;
 mod outcome;
 mod review;
+mod run;
 mod state;
 mod step;
 

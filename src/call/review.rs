@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::net::Millis;
 use crate::tool::{Against, ToolName};
 
-use super::calls::tell;
+use super::open_call::tell;
 use super::{Action, CallId, Calls, Outcome, RunId, State};
 
 /// What a review came to.

@@ -9,7 +9,7 @@ use crate::call::Settled;
 use crate::error::Error;
 use crate::json;
 use crate::protocol::SessionKey;
-use crate::protocol::uipath::{Settings as Service, Surface};
+use crate::protocol::uipath::{Opening, Settings as Service, Surface};
 
 #[wasm_bindgen]
 extern "C" {
@@ -53,6 +53,28 @@ pub(super) fn options(bag: &JsValue) -> Result<Options, Error> {
         results: flag("results"),
         feed: flag("feed"),
         asks_key: flag("asksKey"),
+    })
+}
+
+/// How a conversation of a service is joined or made.
+pub(super) struct Joining {
+    pub(super) service: Service,
+    pub(super) opening: Opening,
+    /// Milliseconds.
+    pub(super) resume_within: u64,
+    pub(super) answer_unflagged: bool,
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
+pub(super) fn joining(bag: &JsValue) -> Result<Joining, Error> {
+    Ok(Joining {
+        service: service(bag)?,
+        opening: match (text_at(bag, "request"), text_at(bag, "id")) {
+            (Some(request), _) => Opening::Create { request },
+            (None, id) => Opening::Attach { id: id.unwrap_or_default() },
+        },
+        resume_within: float_at(bag, "resumeWithin").unwrap_or_default() as u64,
+        answer_unflagged: Reflect::get(bag, &"answerUnflagged".into()).is_ok_and(|value| value.is_truthy()),
     })
 }
 

@@ -46,10 +46,12 @@ use crate::conversation::{
 use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
+use crate::protocol::uipath::UiPath;
 use crate::tool::Tool;
 
 use driver::Driver;
 use hooks::Hooks;
+use line::Line;
 
 /// Prepares a fresh instance. `report` is called with the message of a panic, before the trap.
 #[wasm_bindgen]
@@ -81,6 +83,24 @@ impl Session {
     pub fn openhands(options: &JsValue, tools: &str, handlers: Map, hooks: Hooks) -> Result<Session, JsValue> {
         match conversation(options, tools) {
             Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, None, hooks) }),
+            Err(error) => Err(error::to_js(&hooks, &error)),
+        }
+    }
+
+    /// A conversation with an agent of UiPath's, over a connection that it shares with others.
+    ///
+    /// `options` has `url`, `organization`, `tenant`, `sessionKey?`, `socketPath?`, `externalUser?`, `surfaceName?`,
+    /// `surfaceVersion?`, `resumeWithin`, `answerUnflagged`, and `id`, or to create the conversation `request`: the JSON text
+    /// of the create request. The rest as above.
+    pub fn uipath(
+        line: &Line,
+        options: &JsValue,
+        tools: &str,
+        handlers: Map,
+        hooks: Hooks,
+    ) -> Result<Session, JsValue> {
+        match agent_conversation(options, tools) {
+            Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, Some(line), hooks) }),
             Err(error) => Err(error::to_js(&hooks, &error)),
         }
     }
@@ -183,6 +203,14 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.driver.stop();
     }
+}
+
+fn agent_conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {
+    let convert::Joining { service, opening, resume_within, answer_unflagged } = convert::joining(options)?;
+    let protocol = UiPath::new(service, opening)?;
+    let protocol = if answer_unflagged { protocol.answering_unflagged() } else { protocol };
+    let resumption = Resumption { resume_within: Millis(resume_within), results: false };
+    Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
 }
 
 fn conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {

@@ -14,9 +14,10 @@ use super::call::{self, State};
 use super::calling::reject;
 use super::deed::{Deed, Own};
 use super::hearing::Heard;
+use super::history::Record;
 use super::machine::UiPath;
 use super::outbox::{Answer, Stage, What};
-use super::requests::Purpose;
+use super::requests::{Answered, Purpose};
 use super::write::Path;
 
 impl UiPath {
@@ -36,6 +37,7 @@ impl UiPath {
                 self.requests.send(request, Purpose::History(id), out);
             }
             Command::Poll => self.poll(id, out),
+            Command::Look => self.look_what_waits(id, out),
             Command::Decide { question, accept, reason, arguments } => {
                 self.decide(id, &question, accept.then_some(arguments), &reason, out);
             }
@@ -158,6 +160,28 @@ impl UiPath {
                 self.requests.send(request, Purpose::Poll { command: id, exchange }, out);
             }
             None => out.done(id, Ok("null".to_owned())),
+        }
+    }
+
+    /// Reads the turn, for who must know what it waits for.
+    fn look_what_waits(&mut self, id: CommandId, out: &mut Outlet) {
+        let Some(exchange) = self.exchanges.current.clone() else {
+            out.say(Signal::Waiting(Vec::new()));
+            return out.done(id, Ok("null".to_owned()));
+        };
+        let request = self.rest.exchange(self.path_id(), &exchange);
+        self.requests.send(request, Purpose::Waiting(id), out);
+    }
+
+    /// The turn was read, or not.
+    pub(super) fn what_waits(id: CommandId, result: Answered, out: &mut Outlet) {
+        match result.and_then(|body| Record::read_body(&body)) {
+            Ok(record) => {
+                let asked = record.calls().map(|(_, call)| call).filter(|call| call.is_asked());
+                out.say(Signal::Waiting(asked.map(|asked| call::name(&record.exchange, &asked.id)).collect()));
+                out.done(id, Ok("null".to_owned()));
+            }
+            Err(error) => out.done(id, Err(error)),
         }
     }
 

@@ -48,6 +48,13 @@ pub(super) struct CallRecord {
     pub(super) interrupt: Option<Rc<str>>,
 }
 
+impl CallRecord {
+    /// Whether a person's answer is waited for.
+    pub(super) fn is_asked(&self) -> bool {
+        (self.confirm || self.interrupt.is_some()) && self.confirmed.is_none() && !self.ended
+    }
+}
+
 impl Record {
     /// Reads an exchange.
     pub(super) fn read(text: &RawValue) -> Option<Self> {

@@ -35,6 +35,8 @@ pub(super) enum Purpose {
         command: CommandId,
         exchange: Rc<str>,
     },
+    /// The turn, for what it waits for.
+    Waiting(CommandId),
     History(CommandId),
     Deed(CommandId, Form),
 }

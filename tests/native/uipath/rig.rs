@@ -424,6 +424,8 @@ impl Rig {
             Signal::Label { text, generated } => format!("label {text} {generated}"),
             Signal::Delta { content, .. } => format!("~{content}"),
             Signal::Polled(status) => format!("polled {}", status.as_str()),
+            Signal::Waiting(questions) => format!("waiting {questions:?}"),
+            Signal::Repeated(id) => format!("repeated {id:?}"),
             Signal::Notice { code, .. } => format!("notice {}", json!(code).as_str().unwrap()),
             Signal::Done { command, result } => {
                 let result = result.map(|text| serde_json::from_str(&text).unwrap()).map_err(|error| error.code());

@@ -18,8 +18,10 @@ enum Kind {
 use Kind::{Any, Flag, Integer, List, Object, Of, Text};
 
 const META: (&str, Kind) = ("metaData", Object);
-const ERROR: Kind =
-    Of(1, &[("errorId", Text), ("startError", Of(1, &[("message", Text), ("details", Any)])), ("endError", Of(0, &[]))]);
+const ERROR: Kind = Of(
+    1,
+    &[("errorId", Text), ("startError", Of(1, &[("message", Text), ("details", Any)])), ("endError", Of(0, &[]))],
+);
 const SOURCE: Kind = Of(
     2,
     &[
@@ -58,10 +60,7 @@ const PART: Kind = Of(
             ),
         ),
         ("chunk", Of(0, &[("data", Text), ("citation", CITATION)])),
-        (
-            "endContentPart",
-            Of(0, &[("lastChunkContentPartSequence", Integer), ("interrupted", Of(0, &[])), META]),
-        ),
+        ("endContentPart", Of(0, &[("lastChunkContentPartSequence", Integer), ("interrupted", Of(0, &[])), META])),
         ("metaEvent", Object),
         ("contentPartError", ERROR),
     ],
@@ -70,16 +69,10 @@ const CALL: Kind = Of(
     1,
     &[
         ("toolCallId", Text),
-        (
-            "startToolCall",
-            Of(1, &[("toolName", Text), ("timestamp", Text), ("input", Object), META]),
-        ),
+        ("startToolCall", Of(1, &[("toolName", Text), ("timestamp", Text), ("input", Object), META])),
         ("confirmToolCall", Of(1, &[("approved", Flag), ("input", Object)])),
         ("executingToolCall", Of(0, &[("input", Object)])),
-        (
-            "endToolCall",
-            Of(0, &[("output", Any), ("isError", Flag), ("cancelled", Flag), ("timestamp", Text), META]),
-        ),
+        ("endToolCall", Of(0, &[("output", Any), ("isError", Flag), ("cancelled", Flag), ("timestamp", Text), META])),
         ("metaEvent", Object),
         ("toolCallError", ERROR),
     ],
@@ -209,7 +202,8 @@ pub fn words(envelope: &Value) -> String {
     loop {
         let members = at.as_object().unwrap().iter().filter(|(name, _)| !name.ends_with("Id"));
         let (name, value) = members.last().unwrap();
-        if !["exchange", "message", "contentPart", "toolCall", "interrupt", "asyncInputStream"].contains(&name.as_str()) {
+        if !["exchange", "message", "contentPart", "toolCall", "interrupt", "asyncInputStream"].contains(&name.as_str())
+        {
             return format!("{name}{call}");
         }
         if let Some(id) = value.get("toolCallId") {

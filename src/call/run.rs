@@ -1,0 +1,172 @@
+//! A call from being let through to the end of its handler.
+
+use serde_json::value::RawValue;
+
+use crate::net::Millis;
+use crate::tool::{Against, Registry, Report, SchemaId};
+
+use super::open_call::{Limits, late, tell};
+use super::{
+    AbortCause, Action, CallId, Calls, CheckId, Claim, Ending, EngineError, FailureCode, Outcome, RunId, Settled, State,
+};
+
+impl Calls {
+    pub(super) fn begin(&mut self, id: &CallId, registry: &Registry, out: &mut Vec<Action>) {
+        let check = CheckId(self.number());
+        let Some(call) = self.open.get_mut(id) else { return };
+        let Some(entry) = registry.get(&call.tool).filter(|entry| entry.tool.has_handler) else {
+            let outcome = Outcome::MissingHandler { tool: call.tool.clone(), registered: registry.handled() };
+            return self.finish(id, "no handler has this name", outcome, out);
+        };
+        let against = |declared: Option<SchemaId>, received: &Option<Box<RawValue>>| {
+            declared.map(Against::Declared).or_else(|| received.clone().map(Against::Received))
+        };
+        call.limits = Limits {
+            input: against(entry.input, &call.schemas.input),
+            output: against(entry.output, &call.schemas.output),
+            timeout: entry.tool.timeout,
+            reviewed: entry.tool.reviewed,
+        };
+        self.line.push_back(id.clone());
+        let Some(against) = call.limits.input.clone() else {
+            call.ready = true;
+            return self.advance(out);
+        };
+        call.state = State::Validating;
+        let instance = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
+        tell(id, &call.tool, State::Validating, "the arguments are checked", None, None, out);
+        self.checks.add(check, id.clone());
+        out.push(Action::Check { check, against, instance });
+    }
+
+    /// A validation ended.
+    pub fn checked(&mut self, check: CheckId, result: Result<Report, EngineError>, now: Millis, out: &mut Vec<Action>) {
+        let Some(id) = self.checks.take(&check) else { return };
+        let Some(call) = self.open.get_mut(&id) else { return };
+        let returned = call.result.take();
+        match (result, returned) {
+            (Err(EngineError::Schema(message)), _) => self.fail(&id, FailureCode::InvalidSchema, message, out),
+            (Err(EngineError::Unavailable(message)), _) => {
+                self.fail(&id, FailureCode::SchemaEngineUnavailable, message, out);
+            }
+            (Ok(report), None) if report.valid && call.state == State::Guarding => self.review_passed(&id, now, out),
+            (Ok(report), None) if report.valid => {
+                call.ready = true;
+                self.advance(out);
+            }
+            (Ok(report), None) => {
+                let outcome = Outcome::InvalidArguments { issues: report.issues };
+                self.finish(&id, "the arguments do not fit the schema", outcome, out);
+            }
+            (Ok(report), Some((result, reason))) if report.valid => {
+                self.settle(&id, reason, Outcome::Ok { result }, out);
+            }
+            (Ok(report), Some(_)) => {
+                let outcome = Outcome::InvalidOutput { issues: report.issues };
+                self.settle(&id, "the result does not fit the output schema", outcome, out);
+            }
+        }
+    }
+
+    /// Claims what has come to the front of the line and is ready.
+    pub(super) fn advance(&mut self, out: &mut Vec<Action>) {
+        while let Some(id) = self.line.front()
+            && let Some(call) = self.open.get_mut(id).filter(|call| call.ready)
+        {
+            call.state = State::Claiming;
+            tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
+            out.push(Action::Claim { call: id.clone(), tool: call.tool.clone(), lease: call.limits.timeout });
+            self.line.pop_front();
+        }
+    }
+
+    /// The ledger answered.
+    pub fn claimed(&mut self, id: &CallId, claim: Claim, now: Millis, out: &mut Vec<Action>) {
+        let run = RunId(self.number());
+        let Some(call) = self.open.get_mut(id).filter(|call| call.state == State::Claiming) else { return };
+        match claim {
+            Claim::Won => {
+                if let Some((reason, outcome)) = call.verdict.take() {
+                    return self.settle(id, reason, outcome, out);
+                }
+                call.run = Some(run);
+                let reviewed = call.limits.reviewed;
+                self.runs.add(run, id.clone());
+                if reviewed { self.review(id, now, out) } else { self.start(id, now, out) }
+            }
+            Claim::Held => {
+                call.state = State::Elsewhere;
+                tell(id, &call.tool, State::Elsewhere, "another page has it", None, None, out);
+                out.push(Action::Watch(id.clone()));
+            }
+            Claim::Abandoned => self.interrupted(id, out),
+            Claim::Settled(outcome) => self.end(id, "it has run before", Ending::Elsewhere(outcome), out),
+        }
+    }
+
+    /// A handler ended.
+    pub fn handler_settled(&mut self, run: RunId, settled: Settled, out: &mut Vec<Action>) {
+        let Some(id) = self.runs.take(&run) else { return };
+        let check = CheckId(self.number());
+        let Some(call) = self.open.get_mut(&id) else {
+            return late(&id, "the handler ended after its call had its outcome", out);
+        };
+        call.deadline = None;
+        match settled {
+            Settled::Threw { name, message } => {
+                let outcome = Outcome::Failed { code: FailureCode::HandlerThrew, name, message };
+                self.settle(&id, "the handler threw", outcome, out);
+            }
+            Settled::Withheld { message } => self.fail(&id, FailureCode::ResultWithheld, message, out),
+            Settled::NotSerializable { message } => {
+                self.fail(&id, FailureCode::ResultNotSerializable, message, out);
+            }
+            Settled::Returned(text) => self.returned(id, check, text, "the handler returned", out),
+            Settled::Replaced(text) => self.returned(id, check, text, "a guard gave another result", out),
+        }
+    }
+
+    pub(super) fn returned(
+        &mut self,
+        id: CallId,
+        check: CheckId,
+        text: String,
+        reason: &'static str,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(call) = self.open.get_mut(&id) else { return };
+        match (RawValue::from_string(text), call.limits.output.clone()) {
+            (Err(_), _) => {
+                self.fail(&id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
+            }
+            (Ok(result), None) => self.settle(&id, reason, Outcome::Ok { result }, out),
+            (Ok(result), Some(against)) => {
+                let instance = result.get().to_owned();
+                call.result = Some((result, reason));
+                self.checks.add(check, id);
+                out.push(Action::Check { check, against, instance });
+            }
+        }
+    }
+
+    /// Time went on.
+    pub fn tick(&mut self, now: Millis, out: &mut Vec<Action>) {
+        let late: Vec<_> = self
+            .open
+            .iter()
+            .filter(|(_, call)| call.deadline.is_some_and(|deadline| deadline <= now))
+            .map(|(id, call)| (id.clone(), call.run, call.limits.timeout))
+            .collect();
+        for (id, run, timeout) in late {
+            if let Some(run) = run {
+                out.push(Action::Abort { run, cause: AbortCause::TimedOut });
+            }
+            self.settle(&id, "the handler took too long", Outcome::TimedOut { timeout: timeout.0 }, out);
+        }
+    }
+
+    /// When [`Calls::tick`] is needed next.
+    pub fn next_deadline(&self) -> Option<Millis> {
+        self.open.iter().filter_map(|(_, call)| call.deadline).min()
+    }
+}
