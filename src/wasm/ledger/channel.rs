@@ -1,4 +1,4 @@
-//! Outcomes told from page to page: `BroadcastChannel`.
+//! Outcomes told from page to page, and asked for: `BroadcastChannel`.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -13,12 +13,13 @@ use crate::wasm::listen::{Listener, listen};
 
 const NAME: &str = "pagehand";
 
-/// What one page tells the others, as JSON text.
+/// What one page tells the others, as JSON text. Without an outcome it asks for it.
 #[derive(Serialize)]
 struct Told {
     conversation: String,
     subject: String,
-    outcome: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Box<RawValue>>,
 }
 
 impl Told {
@@ -27,7 +28,9 @@ impl Told {
         Some(Self {
             conversation: fields.string("conversation")?,
             subject: fields.string("subject")?,
-            outcome: fields.get("outcome").unwrap_or(RawValue::NULL).to_owned(),
+            outcome: fields
+                .contains("outcome")
+                .then(|| fields.get("outcome").unwrap_or(RawValue::NULL).to_owned()),
         })
     }
 }
@@ -40,7 +43,7 @@ pub(super) struct Channel {
 
 impl Channel {
     /// `None` where there is no such thing.
-    pub(super) fn open(hooks: &Hooks, heard: impl Fn(Key, Box<RawValue>) + 'static) -> Option<Self> {
+    pub(super) fn open(hooks: &Hooks, heard: impl Fn(Key, Option<Box<RawValue>>) + 'static) -> Option<Self> {
         let channel = BroadcastChannel::new(NAME).ok()?;
         let listener = listen(hooks, &channel, "message", move |event| {
             let told = convert::text_at(&event, "data").and_then(|text| Told::read(&text));
@@ -53,9 +56,10 @@ impl Channel {
         Some(Self { _listener: listener.ok()?, channel })
     }
 
-    pub(super) fn tell(&self, key: &Key, outcome: &RawValue) {
+    /// Tells the outcome of an entry, or asks for it.
+    pub(super) fn tell(&self, key: &Key, outcome: Option<&RawValue>) {
         let (conversation, subject) = (key.conversation.to_string(), key.subject.to_string());
-        let told = Told { conversation, subject, outcome: outcome.to_owned() };
+        let told = Told { conversation, subject, outcome: outcome.map(ToOwned::to_owned) };
         // Throws only when it is closed.
         let _ = self.channel.post_message(&JsValue::from(json::text(&told)));
     }

@@ -40,6 +40,9 @@ const DATABASE: &str = "pagehand";
 /// How long the browser may take for one thing, in milliseconds.
 const PATIENCE: u32 = 2_000;
 
+/// How long what another page has is waited for before it is looked at again.
+const ROUND: u32 = 60_000;
+
 /// And how long a database that is open. Whoever gives it up no longer knows what other pages run, and a call may run in
 /// several: that is for a database that is broken, not for a browser that has much to do.
 const ENDURANCE: u32 = 30_000;
@@ -222,11 +225,25 @@ impl Keeper {
         if self.attempt(async |store| store.record(&entry, raw.get(), owed).await).await.is_some() && !owed {
             page::stored(key);
         }
+        self.tell_pages(key, Some(&raw));
+    }
+
+    /// Tells the other pages an outcome, or asks for it.
+    fn tell_pages(&self, key: &Key, outcome: Option<&RawValue>) {
         // A borrow that lives while JS runs, but no JS that could come back to this cell.
         if let Ok(channel) = self.channel.try_borrow()
             && let Some(channel) = &*channel
         {
-            channel.tell(key, &raw);
+            channel.tell(key, outcome);
+        }
+    }
+
+    /// Another page tells an outcome, or asks for one that we may have been unable to store.
+    fn hear_page(&self, key: &Key, outcome: Option<Box<RawValue>>) {
+        match (outcome, page::look(key)) {
+            (Some(outcome), _) => self.hear(key, outcome),
+            (None, Some(Claim::Settled(outcome))) => self.tell_pages(key, Some(&outcome)),
+            (None, _) => {}
         }
     }
 
@@ -255,7 +272,7 @@ impl Keeper {
         let weak = Rc::downgrade(self);
         let channel = Channel::open(&self.hooks, move |key, outcome| {
             if let Some(keeper) = weak.upgrade() {
-                keeper.hear(&key, outcome);
+                keeper.hear_page(&key, outcome);
             }
         });
         drop(self.channel.try_borrow_mut().map(|mut slot| mem::replace(&mut *slot, channel)));

@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 use crate::call::{Claim, Key, LedgerInput};
 use crate::net::Millis;
 use crate::wasm::clock;
-use crate::wasm::moment::{self, Moment, until};
+use crate::wasm::moment::{self, Moment, until, within};
 
 use super::store::Entry;
-use super::{Keeper, owner, page};
+use super::{Keeper, ROUND, owner, page};
 
 /// What is known of an entry.
 pub(super) enum Found {
@@ -81,7 +81,10 @@ impl Keeper {
                 Found::Final(_) => {}
                 Found::Here => stirred.await,
                 Found::Elsewhere(entry) => {
-                    if until(stirred, self.wait_for_end(entry)).await.is_some() {
+                    // Its page may have lost its storage, and know an outcome that it could not write.
+                    self.tell_pages(&key, None);
+                    let end = until(stirred, self.wait_for_end(entry));
+                    if within(&self.hooks, ROUND, end).await.flatten().is_some() {
                         gone = Some(entry.owner.clone());
                     }
                 }

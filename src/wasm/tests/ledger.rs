@@ -247,6 +247,48 @@ async fn a_session_waits_for_the_page_that_was_before_its_neighbour() {
     two.hears("watched call a abandoned").await;
 }
 
+/// Another page that was opened later, as far as its channel goes.
+const LATER: &str = "globalThis.later = new BroadcastChannel('pagehand');
+    globalThis.heard = [];
+    later.onmessage = ({ data }) => heard.push(JSON.parse(data));";
+
+#[wasm_bindgen_test]
+async fn an_outcome_that_could_not_be_stored_is_told_to_a_page_that_asks_for_it() {
+    let bench = Bench::open(&conversation()).await;
+    assert_eq!(bench.claims("a").await, "won");
+    {
+        let _full =
+            define("IDBObjectStore.prototype", "put", "() => { throw new DOMException('', 'QuotaExceededError') }");
+        bench.record("a", "7.0");
+        bench.rests().await;
+    }
+    assert_eq!(bench.complaints().len(), 1, "the app is told");
+    assert!(bench.stored("a").await.unwrap().outcome.is_none());
+    js_sys::eval(LATER).unwrap();
+    let ask =
+        format!("later.postMessage(JSON.stringify({{ conversation: '{}', subject: 'call a' }}))", bench.conversation);
+    js_sys::eval(&ask).unwrap();
+    met(|| js("heard.some(({ subject, outcome }) => subject === 'call a' && outcome === 7)").is_truthy()).await;
+    js_sys::eval("later.close()").unwrap();
+}
+
+#[wasm_bindgen_test]
+async fn who_waits_for_another_page_asks_it() {
+    let (bench, page) = (Bench::open(&conversation()).await, OtherPage::open().await);
+    js_sys::eval(LATER).unwrap();
+    page.claims(&bench.key("a")).await;
+    assert_eq!(bench.claims("a").await, "held");
+    bench.watch("a");
+    met(|| js("heard.some((asked) => asked.subject === 'call a' && !('outcome' in asked))").is_truthy()).await;
+    let answer = format!(
+        "later.postMessage(JSON.stringify({{ conversation: '{}', subject: 'call a', outcome: 7 }}))",
+        bench.conversation
+    );
+    js_sys::eval(&answer).unwrap();
+    bench.hears("watched call a 7").await;
+    js_sys::eval("later.close()").unwrap();
+}
+
 /// How many locks of ours are held or waited for.
 async fn locks() -> usize {
     const OURS: &str = "(async () => {

@@ -158,13 +158,35 @@ impl World {
         if let Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) = found {
             return Some(LedgerInput::Watched { key, claim });
         }
+        self.ask_pages(who, &key);
         self.browser.watchers.push((who, key));
         None
+    }
+
+    /// A page that lost its storage may know an outcome that it could not write. One that was put aside does not hear it: it
+    /// is asked again.
+    pub fn ask_pages(&mut self, who: Who, key: &Key) {
+        let mut asleep = false;
+        for other in self.everybody().into_iter().filter(|other| *other != who) {
+            let Some(page) = self.page(other) else { continue };
+            asleep |= page.is_aside();
+            if let Some(claim @ Claim::Settled(_)) = page.local.look(key, |_| true).filter(|_| !page.is_aside()) {
+                let at = self.now + self.handlers.below(8);
+                let input = LedgerInput::Watched { key: key.clone(), claim };
+                return self.comes(at, Coming::Input(who, Input::Ledger(input)));
+            }
+        }
+        if asleep {
+            self.comes(self.now + 60_000, Coming::Ask(who, key.clone()));
+        }
     }
 
     fn tell_others(&mut self, who: Who, key: &Key, claim: &Claim) {
         self.browser.watchers.retain(|(_, watched)| watched != key);
         for other in self.everybody().into_iter().filter(|other| *other != who) {
+            if let (Claim::Settled(outcome), Some(page)) = (claim, self.page(other)) {
+                page.local.record(key, outcome.clone(), false, &owner(other));
+            }
             let at = self.now + self.handlers.below(8);
             let input = LedgerInput::Watched { key: key.clone(), claim: claim.clone() };
             self.comes(at, Coming::Input(other, Input::Ledger(input)));

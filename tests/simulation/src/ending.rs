@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::Told;
 use crate::page::{Asked, Operation};
 use crate::server::Phase;
 use crate::world::{Who, World};
@@ -54,9 +53,7 @@ impl World {
         if page.connection != "ready" {
             return Some(format!("the connection is {}", page.connection));
         }
-        let waits = self.waits_for_lost(who);
-        let page = self.page(who)?;
-        let open = |operation: &&Operation| operation.result.is_none() && !(waits && operation.what == Asked::Idle);
+        let open = |operation: &&Operation| operation.result.is_none();
         if let Some(open) = page.operations.iter().find(open) {
             return Some(format!("{:?} is not settled", open.what));
         }
@@ -70,7 +67,7 @@ impl World {
             return Some("nobody has asked when all is done".to_owned());
         }
         let seen = self.checks.pages.get(&who)?;
-        let open = seen.calls.iter().find(|(_, told)| told.is_under_way() && !(waits && told.state == "elsewhere"));
+        let open = seen.calls.iter().find(|(_, told)| told.is_under_way());
         if let Some((call, told)) = open {
             return Some(format!("e{call} is still {}", told.state));
         }
@@ -83,21 +80,12 @@ impl World {
         let own = |at: u64| at > ready + MARGIN;
         let missing = self.server.calls.iter().find(|(number, call)| {
             let let_through = call.acked.is_some_and(own);
-            let open = |told: &Told| told.end.is_none() && !(waits && told.state == "elsewhere");
-            let_through && seen.calls.get(number).is_none_or(open)
+            let_through && seen.calls.get(number).is_none_or(|told| told.end.is_none())
         });
         if let Some((number, _)) = missing.filter(|_| !self.server.rewound) {
             return Some(format!("it was never told how e{number} ended"));
         }
         None
-    }
-
-    /// Whether a page waits for an outcome that another one could not write, having lost its storage: it will know when that
-    /// page ends.
-    fn waits_for_lost(&self, who: Who) -> bool {
-        let seen = self.checks.pages.get(&who);
-        self.checks.storage_lost
-            && seen.is_some_and(|seen| seen.calls.values().any(|told| told.end.is_none() && told.state == "elsewhere"))
     }
 
     /// What must be true of a whole schedule.

@@ -66,6 +66,12 @@ pub enum Asked {
     Other,
 }
 
+impl Page {
+    pub fn is_aside(&self) -> bool {
+        self.aside.is_some()
+    }
+}
+
 impl World {
     pub fn open(&mut self, tab: usize) {
         if self.tabs[tab].page.is_some() || self.tabs[tab].over {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use pagehand::call::{RunId, Settled};
+use pagehand::call::{Key, RunId, Settled};
 use pagehand::conversation::{Input, LedgerEffect};
 use pagehand::net::{Request, RequestId};
 
@@ -42,6 +42,8 @@ pub enum Coming {
     Subscribe(usize),
     Agent(u32),
     Ledger(Who, LedgerEffect),
+    /// A page asks the others again what became of something.
+    Ask(Who, Key),
     Handler(Who, RunId, Settled),
     OwnerGone(Who),
     Renew(Who),
@@ -234,6 +236,11 @@ impl World {
                 }
             }
             Coming::Ledger(who, effect) => self.ledger_does(who, effect),
+            Coming::Ask(who, key) => {
+                if self.page(who).is_some() {
+                    self.ask_pages(who, &key);
+                }
+            }
             Coming::Handler(who, run, settled) => self.handler_ends(who, run, settled),
             Coming::OwnerGone(who) => self.owner_gone(who),
             Coming::Renew(who) => {
