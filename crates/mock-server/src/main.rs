@@ -52,10 +52,16 @@ struct UipathOptions {
     #[arg(long = "uipath-token", value_name = "TOKEN")]
     tokens: Vec<String>,
     /// JSON file with scripts of the UiPath side.
-    #[arg(long = "uipath-scripts", value_name = "FILE")]
+    // The id is the field's name by default, and OpenHands' option has that one.
+    #[arg(id = "uipath_scripts", long = "uipath-scripts", value_name = "FILE")]
     scripts: Option<PathBuf>,
     /// How often a socket is pinged.
-    #[arg(long = "uipath-ping-interval-ms", value_name = "MS", default_value_t = 25_000)]
+    #[arg(
+        id = "uipath_ping_interval_ms",
+        long = "uipath-ping-interval-ms",
+        value_name = "MS",
+        default_value_t = 25_000
+    )]
     ping_interval_ms: u64,
     /// How long a socket may take to answer a ping.
     #[arg(long = "uipath-ping-timeout-ms", value_name = "MS", default_value_t = 20_000)]

@@ -127,6 +127,11 @@ impl Socket {
         self.wait(text, |seen| seen.frames.iter().any(|frame| frame == text).then_some(())).await;
     }
 
+    /// Waits for a frame that begins so.
+    pub async fn until_begins(&self, prefix: &str) {
+        self.wait(prefix, |seen| seen.frames.iter().any(|frame| frame.starts_with(prefix)).then_some(())).await;
+    }
+
     /// Whether the server has ended it.
     pub fn has_ended(&self) -> bool {
         self.seen.lock().unwrap().end.is_some()
