@@ -218,7 +218,7 @@ fn a_page_writes_the_place_when_the_slower_one_has_come_to_where_it_joined() {
 #[test]
 fn a_page_that_joined_is_ready_when_the_ledger_has_its_place() {
     let mut page = knocking(&Stage::new(vec![]), "page");
-    page.places_are_slow = true;
+    page.ledger_is_slow = true;
     let_in(&mut page, 3);
     let ready = |page: &Stage| page.topic(Topic::Connection).iter().any(|told| told["state"] == "ready");
     assert!(page.settled.is_empty() && !ready(&page));

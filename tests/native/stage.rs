@@ -47,8 +47,6 @@ pub struct Stage {
     pub watched: Vec<Key>,
     /// The ledger is answered by [`Stage::ledger_answers`], not at once.
     pub ledger_is_slow: bool,
-    /// And so is what asks for a place to be written.
-    pub places_are_slow: bool,
     claims: VecDeque<LedgerEffect>,
     operations: u32,
     /// What handlers return: nothing means that they never settle.
@@ -400,10 +398,9 @@ impl Stage {
             }
             Effect::Wire(WireEffect::Carry(carry)) => panic!("nothing is shared: {carry:?}"),
             Effect::Wire(WireEffect::AskKey) => self.keys_asked += 1,
-            Effect::Ledger(effect @ LedgerEffect::Claim { .. }) if self.ledger_is_slow => self.claims.push_back(effect),
-            Effect::Ledger(effect @ LedgerEffect::Remember { over: Over::Only(_), .. }) if self.places_are_slow => {
-                self.claims.push_back(effect);
-            }
+            Effect::Ledger(
+                effect @ (LedgerEffect::Claim { .. } | LedgerEffect::Remember { over: Over::Only(_), .. }),
+            ) if self.ledger_is_slow => self.claims.push_back(effect),
             Effect::Ledger(effect) => return self.ledger_answer(effect),
             Effect::Review { run, call, arguments, .. } => {
                 self.reviews.push((run, call.to_string(), serde_json::from_str(&arguments).unwrap()));

@@ -199,14 +199,11 @@ impl Reconciliation {
             State::Reading(missed) => {
                 let items = items.iter().map(|item| item.get().to_owned()).collect();
                 let Handed { events, next, rewound } = missed.page(items, next, &self.recent, self.whole);
-                let step = match next {
-                    Some(next) => Step::Some { events, next },
-                    None => {
-                        self.state = State::Live;
-                        Step::CaughtUp { events, rewound }
-                    }
-                };
-                Ok((None, step))
+                if let Some(next) = next {
+                    return Ok((None, Step::Some { events, next }));
+                }
+                self.state = State::Live;
+                Ok((None, Step::CaughtUp { events, rewound }))
             }
         }
     }

@@ -33,8 +33,8 @@ pub(super) struct Stream {
     joined: Option<Position>,
     /// Whether our place has changed since its text was made.
     moved: bool,
-    /// Whether something waits for approval.
-    waits: bool,
+    /// What the conversation does, as far as was delivered.
+    status: Status,
     /// The user's messages that were delivered since they were asked for: ids and texts.
     messages: Vec<(String, String)>,
 }
@@ -67,7 +67,7 @@ impl Stream {
             position: position.map(|position| position.to_text()),
             joined: None,
             moved: false,
-            waits: false,
+            status: opened.status.clone(),
             messages: Vec::new(),
         }
     }
@@ -124,7 +124,7 @@ impl Stream {
 
     /// Whether something waits for approval, as far as was delivered.
     pub(super) fn waits(&self) -> bool {
-        self.waits
+        self.status == Status::WaitingForConfirmation
     }
 
     /// The user's messages that were delivered since this was asked last.
@@ -175,7 +175,7 @@ impl Stream {
         // A conversation that runs says nothing by that alone; nor does one whose status comes with what is ours.
         let status = status.unwrap_or(Status::Running);
         let found = self.reader.catch_up(events.iter().map(String::as_str), &status);
-        self.hear_waiting(&found);
+        self.hear_status(&found);
         out.say(Signal::Found(found));
         if self.cursor.delivered().is_none() && !self.reads_log {
             self.cursor.skip();
@@ -247,15 +247,15 @@ impl Stream {
             });
             self.messages.extend(said);
         }
-        self.hear_waiting(&reading.delivery.meanings);
+        self.hear_status(&reading.delivery.meanings);
         out.say(Signal::Delivered(reading.delivery));
         out.signals.extend(reading.asides);
     }
 
-    fn hear_waiting(&mut self, meanings: &[Meaning]) {
+    fn hear_status(&mut self, meanings: &[Meaning]) {
         for meaning in meanings {
             if let Meaning::Status(status) | Meaning::TurnOver(status) = meaning {
-                self.waits = *status == Status::WaitingForConfirmation;
+                self.status.clone_from(status);
             }
         }
     }

@@ -28,9 +28,7 @@ impl Told {
         Some(Self {
             conversation: fields.string("conversation")?,
             subject: fields.string("subject")?,
-            outcome: fields
-                .contains("outcome")
-                .then(|| fields.get("outcome").unwrap_or(RawValue::NULL).to_owned()),
+            outcome: fields.contains("outcome").then(|| fields.get("outcome").unwrap_or(RawValue::NULL).to_owned()),
         })
     }
 }
