@@ -2,7 +2,8 @@
 //!
 //! For demos, which need no Python and no LLM, and for tests of faults that a real server does not produce on demand.
 //! To a client of the OpenHands agent-server it looks like one: routes, bodies, event order and field order follow
-//! the recordings in `tests/fixtures/openhands`. `README.md` has the control interface.
+//! the recordings in `tests/fixtures/openhands`; so does UiPath's conversation service, with those in
+//! `tests/fixtures/uipath`. `README.md` has the control interface.
 
 mod clock;
 mod config;

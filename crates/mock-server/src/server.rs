@@ -96,6 +96,7 @@ pub async fn serve(config: Config) -> std::io::Result<Running> {
         let serving = axum::serve(Door(listener), app).with_graceful_shutdown(stopped(stops));
         // Accept errors are retried by axum; nothing else can go wrong here.
         let _ = serving.await;
+        uipath::clean_up(&shared);
     });
     Ok(Running { address, stopping, open: opened, task })
 }

@@ -32,3 +32,8 @@ pub(crate) use wire::is_socket;
 pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     wire::router(shared).merge(rest::router(shared))
 }
+
+/// When the server has stopped.
+pub(crate) fn clean_up(shared: &Shared) {
+    process::clean_up(shared);
+}

@@ -56,10 +56,19 @@ pub(super) fn start(
 
 /// The folder of a conversation's runtimes: the full agent keeps its state there.
 fn folder(shared: &Shared, conversation: &str) -> io::Result<PathBuf> {
-    let name = format!("pagehand-mock-{}-{}", std::process::id(), shared.port());
-    let folder = std::env::temp_dir().join(name).join(conversation);
+    let folder = all_folders(shared).join(conversation);
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
+}
+
+fn all_folders(shared: &Shared) -> PathBuf {
+    std::env::temp_dir().join(format!("pagehand-mock-{}-{}", std::process::id(), shared.port()))
+}
+
+/// Removes what runtimes left behind.
+pub(super) fn clean_up(shared: &Shared) {
+    // Mostly there is nothing.
+    let _ = std::fs::remove_dir_all(all_folders(shared));
 }
 
 fn missing(what: &str) -> String {

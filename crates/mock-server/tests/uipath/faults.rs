@@ -213,7 +213,7 @@ async fn events_come_in_unusual_dress() {
     client.event("endExchange", 1).await;
     let raw = client.socket.raw();
     let raw = &raw[3..];
-    assert!(raw[0].starts_with("42[") && raw[0].ends_with(",\"some-socket-id\"]"), "{}", raw[0]);
+    assert!(raw[0].starts_with("42[") && raw[0].ends_with(",\"some-sid\"]"), "{}", raw[0]);
     assert!(raw[1].starts_with("420[\"ConversationEvent\",{"), "{}", raw[1]);
     assert_eq!(raw[2], r#"42["OtherEvent",{"x":1}]"#);
     assert_eq!(raw[4], r#"451-["ConversationEvent",{"_placeholder":true,"num":0}]"#);

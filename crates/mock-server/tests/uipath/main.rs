@@ -12,4 +12,5 @@ mod relay;
 mod rest;
 mod runtime;
 mod sessions;
+mod transport;
 mod turns;

@@ -183,7 +183,7 @@ impl Link {
         if self.hit(look, |fault| if let Fault::ExtraArgument { matching } = fault { Some(matching) } else { None })
             && text.pop() == Some(']')
         {
-            text.push_str(",\"some-socket-id\"]");
+            text.push_str(",\"some-sid\"]");
         }
         if self.hit(look, |fault| if let Fault::AskAck { matching } = fault { Some(matching) } else { None }) {
             let id = self.asked.fetch_add(1, Ordering::Relaxed);
