@@ -1,6 +1,7 @@
 //! Puts the parts together and serves them.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,8 @@ pub struct Running {
     stopping: watch::Sender<bool>,
     open: watch::Receiver<usize>,
     task: JoinHandle<()>,
+    /// What is removed at the end, if it is there.
+    scratch: PathBuf,
 }
 
 impl Running {
@@ -58,6 +61,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stopping.send_replace(true);
+        // Mostly there is nothing.
+        let _ = std::fs::remove_dir_all(&self.scratch);
     }
 }
 
@@ -91,14 +96,14 @@ pub async fn serve(config: Config) -> std::io::Result<Running> {
     if let Some(scripts) = &shared.config.scripts {
         shared.scripts.put_all(scripts).map_err(std::io::Error::other)?;
     }
+    let scratch = uipath::scratch(&shared);
     let app = app(&shared).into_make_service_with_connect_info::<Cutter>();
     let task = tokio::spawn(async move {
         let serving = axum::serve(Door(listener), app).with_graceful_shutdown(stopped(stops));
         // Accept errors are retried by axum; nothing else can go wrong here.
         let _ = serving.await;
-        uipath::clean_up(&shared);
     });
-    Ok(Running { address, stopping, open: opened, task })
+    Ok(Running { address, stopping, open: opened, task, scratch })
 }
 
 fn app(shared: &Arc<Shared>) -> Router {

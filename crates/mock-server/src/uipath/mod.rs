@@ -16,6 +16,7 @@ mod settings;
 mod socket;
 mod wire;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -33,7 +34,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     wire::router(shared).merge(rest::router(shared))
 }
 
-/// When the server has stopped.
-pub(crate) fn clean_up(shared: &Shared) {
-    process::clean_up(shared);
+/// A folder that the server may have made; it is removed with it.
+pub(crate) fn scratch(shared: &Shared) -> PathBuf {
+    process::all_folders(shared)
 }

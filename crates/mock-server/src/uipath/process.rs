@@ -61,14 +61,9 @@ fn folder(shared: &Shared, conversation: &str) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-fn all_folders(shared: &Shared) -> PathBuf {
+/// Where runtimes leave things; it goes with the server.
+pub(super) fn all_folders(shared: &Shared) -> PathBuf {
     std::env::temp_dir().join(format!("pagehand-mock-{}-{}", std::process::id(), shared.port()))
-}
-
-/// Removes what runtimes left behind.
-pub(super) fn clean_up(shared: &Shared) {
-    // Mostly there is nothing.
-    let _ = std::fs::remove_dir_all(all_folders(shared));
 }
 
 fn missing(what: &str) -> String {

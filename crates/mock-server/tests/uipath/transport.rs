@@ -1,7 +1,7 @@
 //! The wire beneath the events, beside its recordings.
 
 use pagehand_mock_server::UipathConfig;
-use pagehand_mock_server::json::{Json, parse};
+use pagehand_mock_server::json::{Json, Object, parse};
 use pagehand_mock_server::object;
 
 use crate::bench::{API, Client, Service, TOKEN, find};
@@ -16,7 +16,7 @@ fn frames(file: &str, scenario: &str) -> Vec<(bool, String)> {
 
 /// The names of an object's members, those of objects within included.
 fn shape(value: &Json) -> Vec<String> {
-    let members = value.as_object().into_iter().flat_map(|object| object.iter());
+    let members = value.as_object().into_iter().flat_map(Object::iter);
     members.flat_map(|(name, value)| std::iter::once(name.to_owned()).chain(shape(value))).collect()
 }
 
