@@ -12,7 +12,7 @@ test("importing fetches nothing, starts nothing, and adds no global", async () =
   globalThis.fetch = (...request) => fetched.push(request);
   try {
     const names = Object.keys(await load("index.js")).sort();
-    assert.deepEqual(names, ["PagehandError", "dispatcher", "init", "openhands", "tool"]);
+    assert.deepEqual(names, ["PagehandError", "dispatcher", "init", "openhands", "tool", "uipath"]);
   } finally {
     globalThis.fetch = fetch;
   }
