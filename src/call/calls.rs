@@ -83,6 +83,7 @@ impl Calls {
     pub fn waiting(&mut self, id: &CallId, out: &mut Vec<Action>) {
         if let Some(call) = self.open.get_mut(id).filter(|call| call.state == State::Announced) {
             call.state = State::Waiting;
+            call.asked = true;
             tell(id, &call.tool, State::Waiting, "waits for approval", None, None, out);
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct Call {
     pub(super) limits: Limits,
     /// Whether nothing but its place in the line keeps it from starting.
     pub(super) ready: bool,
+    /// Whether a person has been asked about it by the server.
+    pub(super) asked: bool,
     /// Whether a turn has ended since it was announced.
     pub(super) stale: bool,
     pub(super) run: Option<RunId>,
@@ -46,6 +48,7 @@ impl Call {
             arguments,
             limits: Limits::default(),
             ready: false,
+            asked: false,
             stale: false,
             run: None,
             deadline: None,

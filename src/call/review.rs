@@ -69,7 +69,8 @@ impl Calls {
 
     pub(super) fn review_passed(&mut self, id: &CallId, now: Millis, out: &mut Vec<Action>) {
         let Some(call) = self.open.get_mut(id) else { return };
-        if call.reviewed.take() != Some(Verdict::Ask) {
+        // Nobody is asked twice.
+        if call.reviewed.take() != Some(Verdict::Ask) || call.asked {
             return self.start(id, now, out);
         }
         call.state = State::Confirming;

@@ -48,8 +48,7 @@ export interface ToolDefinition<Args = any> {
    */
   runOn?: "acknowledgement" | "announcement";
   /**
-   * Whether a person is asked before the handler starts, also where the server asks for nothing: always, or when the function
-   * says so. The question is an `approval` like the server's, on the page that has the call.
+   * Whether a person is asked before the handler starts, where the server has not asked: always, or when the function says so. The question is an `approval` like the server's, on the page that has the call.
    */
   confirm?: boolean | ((args: Args) => boolean | Promise<boolean>);
   /** A tool without a handler is declared all the same: its calls settle as `missing_handler`. */
