@@ -10,6 +10,7 @@
     unreachable_pub
 )]
 
+mod answers;
 mod approval;
 mod calls;
 mod cases;
@@ -24,9 +25,11 @@ mod ledger;
 mod liveness;
 mod messages;
 mod opening;
+mod puppet;
 mod recording;
 mod replay;
 mod results;
+mod review;
 mod samples;
 mod stage;
 mod turns;

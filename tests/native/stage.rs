@@ -13,6 +13,7 @@ use pagehand::conversation::{
 };
 use pagehand::error::Error;
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
+use pagehand::protocol::Protocol;
 use pagehand::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
 use pagehand::tool::{Report, SchemaId, Tool};
 use pagehand_schema::Validator;
@@ -108,7 +109,16 @@ impl Stage {
     fn with_all(session_key: SessionKey, opening: Opening, tools: Vec<Tool>, resumption: Resumption) -> Self {
         let settings = Settings { url: "http://server".into(), session_key };
         let protocol = OpenHands::new(settings, opening).unwrap();
-        let conversation = Conversation::new(Box::new(protocol), tools, resumption, 7).unwrap();
+        Self::with_protocol(Box::new(protocol), tools, resumption)
+    }
+
+    /// A conversation over any protocol.
+    pub fn over(protocol: Box<dyn Protocol>, tools: Vec<Tool>) -> Self {
+        Self::with_protocol(protocol, tools, resumption())
+    }
+
+    fn with_protocol(protocol: Box<dyn Protocol>, tools: Vec<Tool>, resumption: Resumption) -> Self {
+        let conversation = Conversation::new(protocol, tools, resumption, 7).unwrap();
         Self {
             owner: "page".into(),
             living: Rc::new(RefCell::new(BTreeSet::from(["page".to_owned()]))),
