@@ -13,6 +13,9 @@ use super::event::At;
 /// Calls that are remembered, at most: an ended one only so that what comes late is known as such.
 const REMEMBERED: usize = 512;
 
+/// How long a call that nobody knows may stay without news.
+pub(super) const GRACE: Millis = Millis(5_000);
+
 /// How far a call has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
@@ -52,6 +55,8 @@ pub(super) struct Call {
     pub(super) state: State,
     /// When silence about it becomes news.
     pub(super) due: Option<Millis>,
+    /// Whether an earlier call was open when that was last looked at.
+    pub(super) held: bool,
 }
 
 impl Call {
@@ -124,19 +129,25 @@ impl Calls {
         self.0.iter().filter(|call| call.state == State::Asking).map(|call| vec![call.question()]).collect()
     }
 
-    /// The call about which there was silence for long enough, and only because nothing was said: a go signal waits for all
-    /// earlier calls of its exchange.
+    /// A call about which there was silence for long enough, and not only because a go signal waits for all earlier calls of
+    /// its exchange: then the time begins anew once they are done with.
     pub(super) fn take_due(&mut self, now: Millis) -> Option<&mut Call> {
-        let due = |at: usize, call: &Call| {
-            let earlier = self.0.iter().take(at);
-            let held = call.state == State::Confirmed
-                && earlier.clone().any(|other| other.at.exchange == call.at.exchange && other.is_open());
-            call.due.is_some_and(|due| due <= now) && !held
-        };
-        let at = self.0.iter().enumerate().position(|(at, call)| due(at, call))?;
-        let call = self.0.get_mut(at)?;
-        call.due = None;
-        Some(call)
+        for at in 0..self.0.len() {
+            let (earlier, rest) = self.0.split_at_mut_checked(at)?;
+            let call = rest.first_mut()?;
+            if call.due.is_none_or(|due| due > now) {
+                continue;
+            }
+            let blocks = |other: &Call| other.at.exchange == call.at.exchange && other.is_open();
+            let held = call.state == State::Confirmed && earlier.iter().any(blocks);
+            if std::mem::replace(&mut call.held, held) || held {
+                call.due = Some(now + GRACE);
+                continue;
+            }
+            call.due = None;
+            return self.0.get_mut(at);
+        }
+        None
     }
 
     pub(super) fn next_deadline(&self) -> Option<Millis> {

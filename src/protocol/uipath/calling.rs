@@ -10,15 +10,13 @@ use crate::net::Millis;
 use crate::protocol::{Meaning, NoticeCode, Schemas, Signal, Status};
 
 use super::answering;
-use super::call::{self, Call, State};
+use super::call::{self, Call, GRACE, State};
 use super::event::{At, CallEnd, CallStart};
 use super::hearing::Heard;
 use super::machine::UiPath;
 use super::outbox::{Item, What};
 use super::write::Path;
 
-/// How long a call that nobody knows may stay without news.
-pub(super) const GRACE: Millis = Millis(5_000);
 /// How long an exchange may be silent before a call without the flag is taken for one that waits for us.
 const UNFLAGGED: Millis = Millis(10_000);
 /// What old agents ask with.
@@ -50,6 +48,7 @@ impl UiPath {
             interrupt: None,
             state: if start.confirm { State::Asking } else { State::Announced },
             due: None,
+            held: false,
             at,
         };
         self.add_call(call, &mut heard.meanings);
@@ -247,6 +246,7 @@ impl UiPath {
             interrupt,
             state: State::Asking,
             due: None,
+            held: false,
             at,
         };
         self.add_call(call, &mut heard.meanings);

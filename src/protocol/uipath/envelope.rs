@@ -67,9 +67,8 @@ impl<'a> Reader<'a> {
     fn exchange(&mut self, exchange: &Object<'a>) {
         let Some(id) = exchange.string("exchangeId") else { return };
         self.at = At { exchange: id.as_str().into(), ..At::default() };
-        if exchange.get("startExchange").is_some() {
-            self.say(Happening::ExchangeStarted);
-        }
+        // Whatever it is: the exchange is under way.
+        self.say(Happening::ExchangeStirred);
         self.message(&exchange.object("message"));
         self.at = At { exchange: id.as_str().into(), ..At::default() };
         self.error(exchange, "exchangeError", "exchange", &id);

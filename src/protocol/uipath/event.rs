@@ -33,7 +33,8 @@ pub(super) enum Happening<'a> {
         text: String,
         generated: bool,
     },
-    ExchangeStarted,
+    /// Something of an exchange came, be it its start.
+    ExchangeStirred,
     ExchangeEnded,
     MessageStarted {
         role: String,

@@ -9,7 +9,7 @@ use super::envelope;
 use super::event::{At, Chunk, Event, Happening};
 use super::history::Record;
 use super::machine::UiPath;
-use super::message::Message;
+use super::message::{Message, Text};
 use super::outbox::{Item, Stage, What};
 use super::requests::{Answered, Purpose};
 
@@ -59,15 +59,17 @@ impl UiPath {
     }
 
     fn take(&mut self, Event { at, what }: Event, now: Millis, heard: &mut Heard) {
-        if !at.exchange.is_empty() {
+        if matches!(what, Happening::ExchangeStirred) {
             self.hear_exchange(&at, now, heard);
+        } else if let Some(exchange) = self.exchanges.get(&at.exchange) {
+            exchange.release(&at.message, &mut heard.meanings);
         }
         match what {
             Happening::SessionStarted => self.session_started(now, &mut heard.after),
             Happening::SessionEnding => self.session_ending(&mut heard.after),
             Happening::SessionEnded => self.session_ended(now, &mut heard.after),
             Happening::Label { text, generated } => heard.after.say(Signal::Label { text, generated }),
-            Happening::ExchangeStarted | Happening::PartEnded => {}
+            Happening::ExchangeStirred | Happening::PartEnded => {}
             Happening::ExchangeEnded => self.exchange_over(&at.exchange, Status::Finished, heard),
             Happening::MessageStarted { role } => self.message_started(&at, &role, heard),
             Happening::MessageEnded => self.message_ended(&at, heard),
@@ -97,9 +99,6 @@ impl UiPath {
     fn hear_exchange(&mut self, at: &At, now: Millis, heard: &mut Heard) {
         if self.exchanges.hear(&at.exchange, now) && self.status != Status::WaitingForConfirmation {
             self.change_status(Status::Running, &mut heard.meanings);
-        }
-        if let Some(exchange) = self.exchanges.get(&at.exchange) {
-            exchange.release(&at.message, &mut heard.meanings);
         }
         let said = |item: &Item| matches!((&item.what, item.stage), (What::Say(say), Stage::Sent(_) | Stage::Doubt) if say.exchange == at.exchange);
         let arrived = self.outbox.proven(said);
@@ -172,7 +171,7 @@ impl UiPath {
         let read =
             result.and_then(|body| Record::read_body(&body)).ok().and_then(|record| record.into_message(message));
         let meaning = match read {
-            Some(read) => Some(read.text.said(&read.role)),
+            Some(read) => spoken(read.text, &read.role),
             None => said(torn),
         };
         out.say(Signal::Found(meaning.into_iter().collect()));
@@ -236,8 +235,12 @@ impl UiPath {
     }
 }
 
-/// What a message says. One that only holds calls says nothing.
 fn said(message: Message) -> Option<Meaning> {
     let role = message.role.clone();
-    Some(message.into_text()).filter(|text| !text.is_empty()).map(|text| text.said(&role))
+    spoken(message.into_text(), &role)
+}
+
+/// What a message says. One that only holds calls says nothing.
+fn spoken(text: Text, role: &str) -> Option<Meaning> {
+    Some(text).filter(|text| !text.is_empty()).map(|text| text.said(role))
 }

@@ -80,10 +80,6 @@ impl Record {
         self.calls().map(|(_, call)| call).find(|call| *call.id == *id)
     }
 
-    pub(super) fn message(&self, id: &str) -> Option<&MessageRecord> {
-        self.messages.iter().find(|message| *message.id == *id)
-    }
-
     pub(super) fn into_message(self, id: &str) -> Option<MessageRecord> {
         self.messages.into_iter().find(|message| *message.id == *id)
     }

@@ -8,7 +8,7 @@ use crate::call::CallId;
 use crate::net::Millis;
 use crate::protocol::CommandId;
 
-use super::history::Record;
+use super::history::{MessageRecord, Record};
 
 /// After this long, anything that comes over the same connection shows that what was sent arrived.
 const ARRIVED: Millis = Millis(5_000);
@@ -96,9 +96,11 @@ impl Item {
                 record.call(wire).is_some_and(|call| call.ended || (call.confirmed.is_some() || !call.confirm))
             }
             (What::Say(say), Some(record)) => {
-                let message = record.message(&say.message);
-                let whole = |parts: usize, text: &str| parts == say.parts && text == say.text;
-                if !message.is_some_and(|message| whole(message.parts, message.text.as_str())) {
+                // Where the agent has said something, it was asked.
+                let shows = |message: &MessageRecord| {
+                    message.role == "assistant" || (message.parts == say.parts && message.text.as_str() == say.text)
+                };
+                if !record.messages.iter().any(shows) {
                     return Finding::InPart;
                 }
                 true

@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::{Meaning, NoticeCode, Outlet, Schemas, Signal, Status};
 
-use super::call::{self, Call, State};
-use super::calling::{GRACE, reject};
+use super::call::{self, Call, GRACE, State};
+use super::calling::reject;
 use super::event::At;
 use super::history::{self, CallRecord, Record};
 use super::machine::UiPath;
@@ -231,6 +231,7 @@ impl UiPath {
             interrupt: read.interrupt.clone(),
             state: if asks { State::Asking } else { State::Seen },
             due: (!asks).then_some(now + GRACE),
+            held: false,
             at: at.clone(),
         };
         if self.exchanges.get(&at.exchange).is_none() {

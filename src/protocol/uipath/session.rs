@@ -18,6 +18,8 @@ const ENDED: u16 = 1000;
 #[derive(Default)]
 pub(super) struct Session {
     stage: Stage,
+    /// Whether we take part in the line.
+    pub(super) on_line: bool,
     /// How many were started: what belongs to an earlier one is known as such.
     pub(super) number: u32,
     /// The largest message that the service takes, in bytes.
@@ -175,7 +177,7 @@ impl UiPath {
             self.send(end, out);
         }
         self.session.stage = Stage::Off;
-        if self.id().is_some() {
+        if std::mem::take(&mut self.session.on_line) {
             out.effects.push(WireEffect::Carry(Carry::Leave));
         }
     }

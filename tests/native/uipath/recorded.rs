@@ -76,6 +76,14 @@ impl Player {
         }
     }
 
+    /// A message may have been said again, in an exchange that takes the place of the one before.
+    pub fn said_again(&mut self) {
+        let newest = self.rig.sent.iter().rfind(|sent| sent["exchange"].get("startExchange").is_some());
+        if let Some(newest) = newest.and_then(|sent| sent["exchange"]["exchangeId"].as_str()) {
+            self.exchanges.values_mut().for_each(|ours| newest.clone_into(ours));
+        }
+    }
+
     fn client(&mut self, envelope: &Value) {
         let exchange = &envelope["exchange"];
         let theirs = exchange["exchangeId"].as_str().unwrap_or_default();

@@ -313,7 +313,8 @@ impl Rig {
     pub fn pass(&mut self, milliseconds: u64) {
         let until = Millis(self.now.0 + milliseconds);
         loop {
-            self.now = until.min(Millis(self.now.0 + 10_000));
+            let deadline = self.protocol.next_deadline().filter(|at| *at > self.now);
+            self.now = until.min(Millis(self.now.0 + 10_000)).min(deadline.unwrap_or(until));
             self.packet("2");
             self.act(|protocol, now, out| protocol.tick(now, out));
             if self.now >= until {
