@@ -207,7 +207,8 @@ export interface ToolReport {
 export interface NoticeEvent { code: NoticeCode; message: string; eventId?: string }
 export type NoticeCode =
   | "duplicate_event" | "unknown_event" | "unknown_frame" | "malformed_frame" | "stream_aborted" | "log_rewound"
-  | "call_refused" | "server_error" | "late_signal" | "storage_unavailable" | "missed";
+  | "call_refused" | "server_error" | "late_signal" | "storage_unavailable" | "missed"
+  | "unknown_call" | "unflagged_call" | "result_too_large";
 
 export interface ErrorEvent_ { code: ErrorCode; message: string; details: Json }
 

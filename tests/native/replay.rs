@@ -16,6 +16,11 @@ struct Truth {
     acknowledged: BTreeSet<String>,
 }
 
+/// Whether an app may declare the name to this kind of server.
+fn is_declared(name: &str) -> bool {
+    pagehand::tool::ToolName::declared(name).is_some() && !name.contains(' ')
+}
+
 fn event(frame: &str) -> Option<Value> {
     let frame: Value = serde_json::from_str(frame).unwrap();
     if frame.get("kind").is_some_and(Value::is_string) && frame.get("event").is_none() && frame.get("type").is_none() {
@@ -43,7 +48,7 @@ fn truth(recorded: &Recorded) -> Truth {
 
 /// Plays frames to a new conversation whose handlers return at once, and gives the calls that ran.
 fn play(recorded: &Recorded, frames: &[String], truth: &Truth) -> (Vec<String>, Stage) {
-    let declared = |name: &&String| pagehand::tool::ToolName::declared(name).is_some();
+    let declared = |name: &&String| is_declared(name);
     let reserved = ["finish", "think"];
     let tools = truth.tools.iter().filter(declared).filter(|name| !reserved.contains(&name.as_str()));
     let mut stage = Stage::new(tools.map(|name| tool(name, r#"{"type":"object"}"#)).collect());
@@ -70,7 +75,7 @@ fn runnable(truth: &Truth) -> BTreeSet<String> {
     let has_handler = |id: &&String| {
         truth.actions.get(*id).is_some_and(|action| {
             let kind = action["action"]["kind"].as_str().unwrap_or_default();
-            pagehand::tool::ToolName::declared(kind.trim_start_matches("ClientAction_")).is_some()
+            is_declared(kind.trim_start_matches("ClientAction_"))
         })
     };
     truth.acknowledged.iter().filter(has_handler).cloned().collect()

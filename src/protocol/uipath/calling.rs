@@ -12,8 +12,8 @@ use crate::protocol::{Meaning, NoticeCode, Schemas, Signal, Status};
 use super::answering;
 use super::call::{self, Call, GRACE, State};
 use super::event::{At, CallEnd, CallStart};
-use super::hearing::Heard;
-use super::machine::UiPath;
+use super::hearing::{Heard, arrive};
+use super::machine::{UiPath, send};
 use super::outbox::{Item, What};
 use super::write::Path;
 
@@ -24,9 +24,9 @@ const CONFIRMATION: &str = "uipath_cas_tool_call_confirmation";
 
 impl UiPath {
     /// The agent wants a call.
-    pub(super) fn call_started(&mut self, at: At, start: CallStart, heard: &mut Heard) {
+    pub(super) fn call_started(&mut self, at: At, start: &CallStart, heard: &mut Heard) {
         if self.exchanges.is_over(&at.exchange) {
-            return self.call_too_late(&at, &start, heard);
+            return self.call_too_late(&at, start, heard);
         }
         match self.calls.at(&at) {
             None => {}
@@ -103,7 +103,7 @@ impl UiPath {
         } else {
             return;
         };
-        self.send(text, &mut heard.after);
+        send(text, &mut heard.after);
     }
 
     /// A person answered the question about a call, here or elsewhere.
@@ -142,7 +142,7 @@ impl UiPath {
                 call.due = call.registered.then_some(now + UNFLAGGED);
             }
             State::Seen => {
-                heard.notice(NoticeCode::UnknownCall, "a go signal for a call that was only read: it is not run")
+                heard.notice(NoticeCode::UnknownCall, "a go signal for a call that was only read: it is not run");
             }
             State::Executing | State::Refused | State::Answered | State::Ended => {
                 heard.notice(NoticeCode::LateSignal, "another go signal for a call that runs or has ended");
@@ -158,7 +158,7 @@ impl UiPath {
     fn confirmation_arrived(&mut self, id: &CallId, heard: &mut Heard) {
         let is_it = |item: &Item| matches!(&item.what, What::Confirm { call, .. } if call == id);
         let arrived = self.outbox.proven(is_it);
-        self.arrived(arrived, &mut heard.after);
+        arrive(arrived, &mut heard.after);
     }
 
     /// The service ends a call, which it may do at any time.
@@ -175,12 +175,17 @@ impl UiPath {
             State::Asking | State::Confirmed if end.is_rejection() => {
                 reject(call, "rejected elsewhere", &mut heard.meanings);
             }
-            // What becomes of a no, and of an answer that comes back.
-            State::Refused | State::Answered => {}
             State::Announced | State::Asking | State::Confirmed | State::Seen | State::Executing if call.flagged => {
                 heard.meanings.push(Meaning::Ended { call: id.clone(), tool: call.tool.clone(), reason: end.words() });
             }
-            State::Announced | State::Asking | State::Confirmed | State::Seen | State::Executing => {}
+            // What becomes of a no, an answer that comes back, and what the agent's own side has run.
+            State::Announced
+            | State::Asking
+            | State::Confirmed
+            | State::Refused
+            | State::Seen
+            | State::Executing
+            | State::Answered => {}
         }
         let about = |item: &Item| match &item.what {
             What::Confirm { call, .. } => *call == id,
@@ -188,7 +193,7 @@ impl UiPath {
             What::Say(_) | What::Event { .. } => false,
         };
         let arrived = self.outbox.proven(about);
-        self.arrived(arrived, &mut heard.after);
+        arrive(arrived, &mut heard.after);
         if before == State::Asking {
             self.ask(&mut heard.meanings);
         }

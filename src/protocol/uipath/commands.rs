@@ -20,6 +20,14 @@ use super::outbox::{Answer, Stage, What};
 use super::requests::{Answered, Purpose};
 use super::write::Path;
 
+/// What a person says about a call.
+enum Word<'a> {
+    /// Yes, perhaps with other arguments.
+    Yes(Option<Box<RawValue>>),
+    /// No, and why.
+    No(&'a str),
+}
+
 impl UiPath {
     pub(super) fn carry_out(&mut self, id: CommandId, command: Command, out: &mut Outlet) {
         match command {
@@ -39,7 +47,8 @@ impl UiPath {
             Command::Poll => self.poll(id, out),
             Command::Look => self.look_what_waits(id, out),
             Command::Decide { question, accept, reason, arguments } => {
-                self.decide(id, &question, accept.then_some(arguments), &reason, out);
+                let word = if accept { Word::Yes(arguments) } else { Word::No(&reason) };
+                self.decide(id, &question, word, out);
             }
             Command::Answer { call, outcome, doubtful } => self.answer(id, &call, &outcome, doubtful, out),
             Command::Stop => self.end_exchange(id, None, out),
@@ -47,29 +56,22 @@ impl UiPath {
         }
     }
 
-    /// A person's answer about a call: a yes with what it is to run with, if that was changed, or a no.
-    fn decide(
-        &mut self,
-        id: CommandId,
-        question: &CallId,
-        yes: Option<Option<Box<RawValue>>>,
-        reason: &str,
-        out: &mut Outlet,
-    ) {
+    /// A person's answer about a call.
+    fn decide(&mut self, id: CommandId, question: &CallId, word: Word, out: &mut Outlet) {
         let Some(call) = self.calls.get(question).filter(|call| call.state == State::Asking) else {
             return out.done(id, Err(Error::ApprovalAnswered));
         };
         let mut meanings = Vec::new();
-        let value = match yes {
-            Some(Some(edited)) if Object::read(edited.get()).is_none() => {
+        let value = match word {
+            Word::Yes(Some(edited)) if Object::read(edited.get()).is_none() => {
                 return out.done(id, Err(Error::invalid("arguments", "must be an object")));
             }
-            Some(edited) => {
+            Word::Yes(edited) => {
                 call.state = State::Confirmed;
                 let input = edited.as_ref().unwrap_or(&call.input);
                 ["{\"approved\":true,\"input\":", input.get(), "}"].concat()
             }
-            None => {
+            Word::No(reason) => {
                 call.state = State::Refused;
                 reject(call, reason, &mut meanings);
                 "{\"approved\":false}".to_owned()
@@ -110,7 +112,7 @@ impl UiPath {
                 out.done(id, Ok("null".to_owned()));
             }
             // An answer before the question is answered would fail the call with an error about that.
-            Some(State::Asking) => self.decide(id, name, None, "cancelled", out),
+            Some(State::Asking) => self.decide(id, name, Word::No("cancelled"), out),
             Some(State::Announced | State::Confirmed | State::Seen | State::Executing) => {
                 if let Some(answer) = self.answer_to(name, end) {
                     if doubtful {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::net::Millis;
-use crate::protocol::{Condition, Delivery, Meaning, NoticeCode, Outlet, Signal, Status};
+use crate::protocol::{Carry, Condition, Delivery, Meaning, NoticeCode, Outlet, Signal, Status, WireEffect};
 
 use super::envelope;
 use super::event::{At, Chunk, Event, Happening};
@@ -48,14 +48,7 @@ impl UiPath {
     /// Something came over the connection.
     pub(super) fn alive(&mut self, now: Millis, out: &mut Outlet) {
         let arrived = self.outbox.alive(now);
-        self.arrived(arrived, out);
-    }
-
-    /// These have arrived.
-    pub(super) fn arrived(&mut self, items: Vec<Item>, out: &mut Outlet) {
-        for command in items.into_iter().filter_map(|item| item.command) {
-            out.done(command, Ok("null".to_owned()));
-        }
+        arrive(arrived, out);
     }
 
     fn take(&mut self, Event { at, what }: Event, now: Millis, heard: &mut Heard) {
@@ -66,7 +59,8 @@ impl UiPath {
         }
         match what {
             Happening::SessionStarted => self.session_started(now, &mut heard.after),
-            Happening::SessionEnding => self.session_ending(&mut heard.after),
+            // The service wants us on another connection.
+            Happening::SessionEnding => heard.after.effects.push(WireEffect::Carry(Carry::Renew)),
             Happening::SessionEnded => self.session_ended(now, &mut heard.after),
             Happening::Label { text, generated } => heard.after.say(Signal::Label { text, generated }),
             Happening::ExchangeStirred | Happening::PartEnded => {}
@@ -79,7 +73,7 @@ impl UiPath {
                 }
             }
             Happening::Chunk(chunk) => self.chunk(&at, &chunk, heard),
-            Happening::CallStarted(start) => self.call_started(at, start, heard),
+            Happening::CallStarted(start) => self.call_started(at, &start, heard),
             Happening::CallConfirmed { approved } => self.call_confirmed(&at, approved, heard),
             Happening::CallExecuting { input } => self.call_executing(&at, input, now, heard),
             Happening::CallEnded(end) => self.call_ended(&at, &end, heard),
@@ -102,7 +96,7 @@ impl UiPath {
         }
         let said = |item: &Item| matches!((&item.what, item.stage), (What::Say(say), Stage::Sent(_) | Stage::Doubt) if say.exchange == at.exchange);
         let arrived = self.outbox.proven(said);
-        self.arrived(arrived, &mut heard.after);
+        arrive(arrived, &mut heard.after);
     }
 
     /// The agent has gone on: it has the answers that were sent.
@@ -112,7 +106,7 @@ impl UiPath {
             matches!(&item.what, What::Answer(answer) if sent && answer.exchange == *exchange)
         };
         let arrived = self.outbox.proven(answered);
-        self.arrived(arrived, &mut heard.after);
+        arrive(arrived, &mut heard.after);
     }
 
     fn message_started(&mut self, at: &At, role: &str, heard: &mut Heard) {
@@ -188,7 +182,7 @@ impl UiPath {
                 "an exchange was over before what was said about its calls could be sent",
             );
         }
-        self.arrived(arrived, &mut heard.after);
+        arrive(arrived, &mut heard.after);
     }
 
     /// The same while what was said about its calls may still leave.
@@ -243,4 +237,11 @@ fn said(message: Message) -> Option<Meaning> {
 /// What a message says. One that only holds calls says nothing.
 fn spoken(text: Text, role: &str) -> Option<Meaning> {
     Some(text).filter(|text| !text.is_empty()).map(|text| text.said(role))
+}
+
+/// These have arrived: who waits for them is told.
+pub(super) fn arrive(items: Vec<Item>, out: &mut Outlet) {
+    for command in items.into_iter().filter_map(|item| item.command) {
+        out.done(command, Ok("null".to_owned()));
+    }
 }

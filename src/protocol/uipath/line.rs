@@ -63,13 +63,21 @@ pub struct Line {
     attempt: Attempt,
     opened: u32,
     pub(super) backoff: Backoff,
-    /// Whether the server has ever let us in: then it is only a matter of time.
-    proven: bool,
-    /// Whether the server has just refused a token.
-    distrusted: bool,
+    trust: Trust,
+    /// Whether the browser says that there is no network.
     offline: bool,
+    /// Whether the page was put aside.
     away: bool,
     out: Vec<LineEffect>,
+}
+
+/// What the server has made of our tokens.
+#[derive(Clone, Copy)]
+struct Trust {
+    /// Whether it has ever let us in: then it is only a matter of time.
+    proven: bool,
+    /// Whether it has just refused one.
+    refused: bool,
 }
 
 enum Attempt {
@@ -92,8 +100,7 @@ impl Line {
             attempt: Attempt::None,
             opened: 0,
             backoff: Backoff::new(seed),
-            proven: false,
-            distrusted: false,
+            trust: Trust { proven: false, refused: false },
             offline: false,
             away: false,
             out: Vec::new(),
@@ -163,7 +170,7 @@ impl Line {
                     self.up = None;
                     self.lost(reason, code, now);
                 } else if matches!(&self.attempt, Attempt::Pipe(pipe) if pipe.socket == socket) {
-                    self.failed(reason, code, Error::Unreachable, now);
+                    self.failed(reason, code, &Error::Unreachable, now);
                 }
             }
             Wire::Key(key) => self.key(key, now),
@@ -177,7 +184,7 @@ impl Line {
             Attempt::At(at) if *at <= now && self.may_connect() => self.connect(now),
             Attempt::Pipe(pipe) if pipe.is_overdue(now) => {
                 self.close(pipe.socket);
-                self.failed("the server did not let us in in time", OURS, Error::Unreachable, now);
+                self.failed("the server did not let us in in time", OURS, &Error::Unreachable, now);
             }
             Attempt::None | Attempt::At(_) | Attempt::Key | Attempt::Pipe(_) => {}
         }
@@ -241,10 +248,10 @@ impl Line {
         match problem {
             None if self.may_connect() => self.open(now),
             None => self.attempt = Attempt::None,
-            Some(_) if !self.proven => self.refuse(&Error::Unauthorized),
+            Some(_) if !self.trust.proven => self.refuse(&Error::Unauthorized),
             Some(message) => {
                 let reason = ["the app has no token: ", &message].concat();
-                self.failed(&reason, OURS, Error::Unauthorized, now);
+                self.failed(&reason, OURS, &Error::Unauthorized, now);
             }
         }
     }
@@ -263,7 +270,7 @@ impl Line {
             Some(packet::Packet::Refused(refusal)) => self.refused(socket, &refusal, now),
             Some(packet::Packet::Disconnect) => {
                 self.close(socket);
-                self.failed("the server did not let us in", OURS, Error::Unreachable, now);
+                self.failed("the server did not let us in", OURS, &Error::Unreachable, now);
             }
             Some(packet::Packet::Idle | packet::Packet::Event(_) | packet::Packet::Binary) | None => {}
         }
@@ -274,8 +281,7 @@ impl Line {
         let Attempt::Pipe(mut pipe) = mem::replace(&mut self.attempt, Attempt::None) else { return };
         pipe.heard(now);
         let limit = pipe.largest();
-        self.proven = true;
-        self.distrusted = false;
+        self.trust = Trust { proven: true, refused: false };
         if let Some(old) = self.up.replace(pipe) {
             self.leave(old.socket);
         }
@@ -291,22 +297,22 @@ impl Line {
             Some(status @ 400..=499) => Error::RequestRefused { status, detail: refusal.message.clone() },
             Some(_) | None => Error::Unreachable,
         };
-        if unauthorized && self.keys.are_asked() && !mem::replace(&mut self.distrusted, true) {
+        if unauthorized && self.keys.are_asked() && !mem::replace(&mut self.trust.refused, true) {
             return self.connect(now);
         }
-        if !self.proven && !matches!(error, Error::Unreachable) {
+        if !self.trust.proven && !matches!(error, Error::Unreachable) {
             return self.refuse(&error);
         }
         let reason = ["the server did not let us in: ", &refusal.message].concat();
-        self.failed(&reason, OURS, error, now);
+        self.failed(&reason, OURS, &error, now);
     }
 
     /// An attempt came to nothing. The error is for when it was the last.
-    fn failed(&mut self, reason: &str, close_code: u16, error: Error, now: Millis) {
+    fn failed(&mut self, reason: &str, close_code: u16, error: &Error, now: Millis) {
         self.attempt = Attempt::None;
         let Some(delay) = self.plan(now) else { return self.down(reason, close_code, 0) };
-        if !self.proven && self.backoff.attempts() >= FIRST_ATTEMPTS {
-            return self.refuse(&error);
+        if !self.trust.proven && self.backoff.attempts() >= FIRST_ATTEMPTS {
+            return self.refuse(error);
         }
         self.down(reason, close_code, delay.0);
     }
@@ -343,7 +349,7 @@ impl Line {
     /// There is no way in: the members are told, and are none any more.
     fn refuse(&mut self, error: &Error) {
         self.attempt = Attempt::None;
-        self.distrusted = false;
+        self.trust.refused = false;
         self.backoff.reset();
         self.tell_all(&Carried::Refused(error.clone()));
         self.members = List::default();

@@ -131,11 +131,6 @@ impl UiPath {
         }
     }
 
-    /// Sends an envelope on the session's connection.
-    pub(super) fn send(&mut self, envelope: String, out: &mut Outlet) {
-        out.effects.push(WireEffect::Carry(Carry::Send(envelope)));
-    }
-
     /// What the conversation does now, if that is news.
     pub(super) fn change_status(&mut self, status: Status, meanings: &mut Vec<Meaning>) {
         if self.status != status {
@@ -226,10 +221,12 @@ impl Protocol for UiPath {
                 }
             }
             Wire::Carried(carried) => self.carried(carried, now, out),
-            // The line has the socket, and sees to it.
-            Wire::Opened { .. } | Wire::Frame { .. } | Wire::Closed { .. } | Wire::Surroundings(_) => {}
-            // There is no conversation over a connection of the app's.
-            Wire::Fed { .. } => {}
+            // The line has the socket and sees to it, and there is no conversation over a connection of the app's.
+            Wire::Opened { .. }
+            | Wire::Frame { .. }
+            | Wire::Closed { .. }
+            | Wire::Surroundings(_)
+            | Wire::Fed { .. } => {}
         }
     }
 
@@ -270,4 +267,9 @@ impl Protocol for UiPath {
     fn position(&self) -> Option<String> {
         None
     }
+}
+
+/// Sends an envelope on the session's connection.
+pub(super) fn send(envelope: String, out: &mut Outlet) {
+    out.effects.push(WireEffect::Carry(Carry::Send(envelope)));
 }

@@ -31,7 +31,7 @@ struct Part {
 /// A text with what it cites.
 #[derive(Debug, Default)]
 pub(super) struct Text {
-    text: String,
+    words: String,
     /// Its length in UTF-16 units, in which citations count.
     length: usize,
     citations: Vec<Cited>,
@@ -47,7 +47,7 @@ struct Cited {
 
 impl Text {
     pub(super) fn push(&mut self, piece: &str) {
-        self.text.push_str(piece);
+        self.words.push_str(piece);
         self.length += piece.encode_utf16().count();
     }
 
@@ -77,23 +77,23 @@ impl Text {
 
     /// Adds another text on a line of its own.
     pub(super) fn append(&mut self, other: Text) {
-        if other.text.is_empty() {
+        if other.words.is_empty() {
             return;
         }
-        if !self.text.is_empty() {
+        if !self.words.is_empty() {
             self.push("\n");
         }
         let shift = self.length;
-        self.push(&other.text);
+        self.push(&other.words);
         self.citations.extend(other.citations.into_iter().map(|cited| Cited { offset: cited.offset + shift, ..cited }));
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.words.is_empty()
     }
 
     pub(super) fn as_str(&self) -> &str {
-        &self.text
+        &self.words
     }
 
     /// What it means that this was said. A citation that never ended cites nothing.
@@ -103,7 +103,7 @@ impl Text {
         Meaning::Message {
             role: role.to_owned(),
             source: if role == "assistant" { "agent" } else { role }.to_owned(),
-            text: self.text,
+            text: self.words,
             citations: citations.and_then(|text| RawValue::from_string(text).ok()),
         }
     }

@@ -9,6 +9,7 @@ use crate::protocol::{Meaning, NoticeCode, Outlet, Schemas, Signal, Status};
 use super::call::{self, Call, GRACE, State};
 use super::calling::reject;
 use super::event::At;
+use super::hearing::arrive;
 use super::history::{self, CallRecord, Record};
 use super::machine::UiPath;
 use super::outbox::{Stage, What};
@@ -182,7 +183,7 @@ impl UiPath {
     /// What was in doubt about an exchange is clear.
     fn resolve(&mut self, exchange: &Rc<str>, record: Option<&Record>, now: Millis, out: &mut Outlet) {
         let (arrived, in_part) = self.outbox.looked(exchange, record);
-        self.arrived(arrived, out);
+        arrive(arrived, out);
         for item in in_part {
             let What::Say(say) = item.what else { continue };
             // What is there of it cannot be mended: it is said again in another exchange.
@@ -204,7 +205,7 @@ impl UiPath {
             let at = At { exchange: Rc::clone(&record.exchange), message: Rc::clone(&message.id), item };
             match self.calls.at(&at) {
                 Some(call) => digest_known(call, read, now, meanings),
-                None if !read.ended => self.digest_unknown(at, read, now, meanings),
+                None if !read.ended => self.digest_unknown(&at, read, now, meanings),
                 None => {}
             }
         }
@@ -214,7 +215,7 @@ impl UiPath {
     }
 
     /// A call that was there before us, or came while we were away.
-    fn digest_unknown(&mut self, at: At, read: &CallRecord, now: Millis, meanings: &mut Vec<Meaning>) {
+    fn digest_unknown(&mut self, at: &At, read: &CallRecord, now: Millis, meanings: &mut Vec<Meaning>) {
         let declared = self.tools.named(&read.tool);
         let flagged = read.flagged.unwrap_or(declared.is_some());
         let asks = read.confirm && read.confirmed.is_none();
@@ -255,7 +256,6 @@ impl UiPath {
 fn digest_known(call: &mut Call, read: &CallRecord, now: Millis, meanings: &mut Vec<Meaning>) {
     let no = read.confirmed == Some(false);
     match call.state {
-        State::Answered | State::Ended => {}
         State::Refused => {
             if read.ended {
                 call.state = State::Ended;
@@ -281,6 +281,6 @@ fn digest_known(call: &mut Call, read: &CallRecord, now: Millis, meanings: &mut 
         }
         // The go signal may have been missed.
         State::Announced | State::Confirmed => call.due = call.flagged.then_some(now + GRACE),
-        State::Seen | State::Executing => {}
+        State::Seen | State::Executing | State::Answered | State::Ended => {}
     }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
 use crate::json::Object;
 use crate::net::{Millis, SocketId};
 use crate::protocol::{Carried, NoticeCode};
@@ -42,7 +44,7 @@ impl Line {
         if !event.is_conversation() {
             return self.odd(NoticeCode::UnknownFrame, &["an event of the name ", &event.name].concat());
         }
-        let envelope = event.argument.map(|argument| argument.get());
+        let envelope = event.argument.map(RawValue::get);
         let Some((envelope, conversation)) = envelope.and_then(|text| Some((text, named(text)?))) else {
             return self.odd(NoticeCode::MalformedFrame, "an event that names no conversation");
         };

@@ -8,7 +8,7 @@ use crate::protocol::{CommandId, Meaning, NoticeCode, Outlet, Signal, Status};
 
 use super::answering;
 use super::call::State;
-use super::machine::UiPath;
+use super::machine::{UiPath, send};
 use super::message::Text;
 use super::outbox::{Answer, Item, Say, Stage, What};
 use super::packet;
@@ -27,19 +27,19 @@ impl UiPath {
                         if let Some(call) = self.calls.get(&call) {
                             call.state = State::Asking;
                         }
-                        self.too_large(command, "arguments", out);
+                        too_large(command, "arguments", out);
                         let mut meanings = Vec::new();
                         self.ask(&mut meanings);
                         out.say(Signal::Found(meanings));
                         continue;
                     }
-                    self.send(text.clone(), out);
+                    send(text.clone(), out);
                     self.outbox.add(What::Confirm { call, exchange, wire, text }, Stage::Sent(now), command);
                 }
                 What::Say(say) => self.send_say(say, command, now, out),
-                What::Event { text, .. } if !self.fits(&text) => self.too_large(command, "options", out),
+                What::Event { text, .. } if !self.fits(&text) => too_large(command, "options", out),
                 What::Event { text, result } => {
-                    self.send(text, out);
+                    send(text, out);
                     if let Some(command) = command {
                         out.done(command, Ok(result));
                     }
@@ -51,12 +51,6 @@ impl UiPath {
     /// Whether the service takes an envelope of this size: a larger one would cost the connection.
     fn fits(&self, envelope: &str) -> bool {
         packet::size(envelope) <= self.session.limit
-    }
-
-    fn too_large(&self, command: Option<CommandId>, field: &'static str, out: &mut Outlet) {
-        if let Some(command) = command {
-            out.done(command, Err(Error::invalid(field, "larger than the service takes in one message")));
-        }
     }
 
     fn send_answer(&mut self, mut answer: Answer, command: Option<CommandId>, now: Millis, out: &mut Outlet) {
@@ -74,13 +68,13 @@ impl UiPath {
             let message = ["call ", answer.call.as_str(), ": ", &words.concat()].concat();
             out.say(Signal::Notice { code: NoticeCode::ResultTooLarge, message });
         }
-        self.send(text, out);
+        send(text, out);
         self.outbox.add(What::Answer(answer), Stage::Sent(now), command);
     }
 
     fn send_say(&mut self, say: Say, command: Option<CommandId>, now: Millis, out: &mut Outlet) {
         if !say.frames.iter().all(|frame| self.fits(frame)) {
-            return self.too_large(command, "content", out);
+            return too_large(command, "content", out);
         }
         if let Some(exchange) = self.exchanges.get(&say.exchange) {
             exchange.heard = now;
@@ -100,11 +94,17 @@ impl UiPath {
         }
         out.say(Signal::Found(meanings));
         for frame in &say.frames {
-            self.send(frame.clone(), out);
+            send(frame.clone(), out);
         }
         if let Some(command) = command {
             out.done(command, Ok("null".to_owned()));
         }
         self.outbox.add(What::Say(say), Stage::Sent(now), None);
+    }
+}
+
+fn too_large(command: Option<CommandId>, field: &'static str, out: &mut Outlet) {
+    if let Some(command) = command {
+        out.done(command, Err(Error::invalid(field, "larger than the service takes in one message")));
     }
 }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::{Carried, Carry, Connection, NoticeCode, Outlet, Signal, WireEffect};
 
-use super::machine::UiPath;
+use super::machine::{UiPath, send};
 use super::write::Path;
 
 /// How long the service may take to start a session.
@@ -105,7 +105,7 @@ impl UiPath {
     fn start_session(&mut self, now: Millis, out: &mut Outlet) {
         self.session.stage = Stage::Starting(now + START);
         let start = self.writer.write(Path::Session, "startSession", "{}");
-        self.send(start, out);
+        send(start, out);
     }
 
     /// The service has started the session.
@@ -133,11 +133,6 @@ impl UiPath {
             out.say(Signal::Ready);
         }
         self.flush(now, out);
-    }
-
-    /// The service wants us on another connection.
-    pub(super) fn session_ending(&mut self, out: &mut Outlet) {
-        out.effects.push(WireEffect::Carry(Carry::Renew));
     }
 
     /// The service has ended the session: another one is started, not at once if that happens again and again.
@@ -174,7 +169,7 @@ impl UiPath {
     pub(super) fn leave(&mut self, out: &mut Outlet) {
         if self.session.stands() {
             let end = self.writer.write(Path::Session, "endSession", "{}");
-            self.send(end, out);
+            send(end, out);
         }
         self.session.stage = Stage::Off;
         if std::mem::take(&mut self.session.on_line) {

@@ -131,6 +131,10 @@ fn what_old_agents_ask_is_the_same_question() {
     rig.message(&x, "m", interrupt("j", "t"));
     rig.message(&x, "m", json!({ "interrupt": { "interruptId": "j", "endInterrupt": { "approved": true } } }));
     assert_eq!(rig.said(), "waiting_for_confirmation, asks [t], asks [], running");
-    rig.message(&x, "m", json!({ "interrupt": { "interruptId": "k", "startInterrupt": { "type": "form", "value": 1 } } }));
+    rig.message(
+        &x,
+        "m",
+        json!({ "interrupt": { "interruptId": "k", "startInterrupt": { "type": "form", "value": 1 } } }),
+    );
     assert_eq!(rig.said(), "notice unknown_event");
 }

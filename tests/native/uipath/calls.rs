@@ -16,7 +16,12 @@ fn turn() -> (Rig, String) {
 #[test]
 fn only_the_go_signal_of_a_flagged_call_lets_it_run() {
     let (mut rig, x) = turn();
-    rig.call(&x, "c", "startToolCall", json!({ "toolName": "create_task", "input": { "a": 1 }, "isClientSideTool": true }));
+    rig.call(
+        &x,
+        "c",
+        "startToolCall",
+        json!({ "toolName": "create_task", "input": { "a": 1 }, "isClientSideTool": true }),
+    );
     assert_eq!(rig.said(), r#"announced c create task {"a":1}"#, "under the name that the app gave");
     rig.call(&x, "c", "executingToolCall", json!({ "input": { "a": 2 } }));
     assert_eq!(rig.said(), r#"authorised c {"a":2}"#);
@@ -113,7 +118,10 @@ fn an_answer_is_certain_once_the_agent_goes_on() {
         (json!({ "endExchange": {} }), true),
         (json!({ "exchangeError": { "errorId": "E", "startError": { "message": "m" } } }), true),
         (json!({ "metaEvent": {} }), false),
-        (json!({ "message": { "messageId": "m", "toolCall": { "toolCallId": "other", "startToolCall": { "toolName": "t" } } } }), false),
+        (
+            json!({ "message": { "messageId": "m", "toolCall": { "toolCallId": "other", "startToolCall": { "toolName": "t" } } } }),
+            false,
+        ),
     ] {
         let (mut rig, x) = turn();
         rig.call_runs(&x, "c", "read_board_tasks");

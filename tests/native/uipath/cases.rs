@@ -72,7 +72,10 @@ fn case_09_an_unknown_tool_is_answered_by_its_name() {
     let x = rig.begin("hi");
     rig.call_runs(&x, "c", "hologram");
     assert_eq!(rig.said(), r#"announced c hologram {"a":1}, authorised c"#);
-    rig.settle(&format!("{x}/c"), &json!({ "kind": "missing_handler", "tool": "hologram", "registered": ["create task"] }));
+    rig.settle(
+        &format!("{x}/c"),
+        &json!({ "kind": "missing_handler", "tool": "hologram", "registered": ["create task"] }),
+    );
     let (_, end) = rig.about_calls("endToolCall").pop().unwrap();
     let words = "No handler is registered for client-side tool 'hologram'. Registered are: create task.";
     assert_eq!(end, json!({ "isError": true, "output": { "error": words } }));
@@ -175,10 +178,9 @@ fn case_20_two_prompts_of_one_tool_get_each_their_own_answer() {
 
 #[test]
 fn case_21_a_reload_in_any_state_gives_the_agent_one_result() {
-    for (known, doubtful, sent) in [
-        (ok(), false, "endToolCall c"),
-        (json!({ "kind": "interrupted", "message": "m" }), true, "endToolCall c"),
-    ] {
+    for (known, doubtful, sent) in
+        [(ok(), false, "endToolCall c"), (json!({ "kind": "interrupted", "message": "m" }), true, "endToolCall c")]
+    {
         let mut rig = Rig::joined(&tools(), &open_call("x"));
         rig.sent.clear();
         if doubtful {
@@ -230,7 +232,14 @@ fn case_23_answered_stays_answered_and_pending_is_offered_again() {
 #[test]
 fn case_24_what_did_not_run_is_never_an_empty_success() {
     for kind in [
-        "missing_handler", "invalid_arguments", "invalid_output", "failed", "timed_out", "cancelled", "interrupted", "hologram",
+        "missing_handler",
+        "invalid_arguments",
+        "invalid_output",
+        "failed",
+        "timed_out",
+        "cancelled",
+        "interrupted",
+        "hologram",
     ] {
         let (mut rig, x) = running();
         rig.settle(&format!("{x}/c"), &json!({ "kind": kind, "message": "m", "code": "c", "name": "" }));

@@ -61,7 +61,8 @@ impl Memory {
         }
         if let Some(data) = part["chunk"]["data"].as_str() {
             let parts = kept["contentParts"].as_array_mut().unwrap();
-            let text = &mut parts.iter_mut().find(|kept| kept["contentPartId"] == part["contentPartId"]).unwrap()["data"]["inline"];
+            let text = &mut parts.iter_mut().find(|kept| kept["contentPartId"] == part["contentPartId"]).unwrap()["data"]
+                ["inline"];
             *text = json!(format!("{}{data}", text.as_str().unwrap()));
         }
         let call = &message["toolCall"];
@@ -188,7 +189,17 @@ fn back(player: &mut Player, memory: &Memory) {
 
 /// Scenarios in which UiPath's own client does what we would not, or the service does nothing.
 fn is_ordinary(file: &str) -> bool {
-    let odd = ["abandoned", "odd-answers", "not-declared", "client-ends", "guardrail", "one-argument", "sdk-", "transport-", "connect"];
+    let odd = [
+        "abandoned",
+        "odd-answers",
+        "not-declared",
+        "client-ends",
+        "guardrail",
+        "one-argument",
+        "sdk-",
+        "transport-",
+        "connect",
+    ];
     !odd.iter().any(|odd| file.starts_with(odd))
 }
 

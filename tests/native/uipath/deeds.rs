@@ -46,7 +46,13 @@ fn deeds_that_are_requests_go_where_the_reference_says() {
         ),
         ("settings", json!(null), Method::Get, "/user/settings".into(), None),
         ("updateSettings", json!({ "name": null }), Method::Patch, "/user/settings".into(), Some(r#"{"name":null}"#)),
-        ("attachment", json!({ "name": "a.pdf" }), Method::Post, format!("{own}/attachment"), Some(r#"{"name":"a.pdf"}"#)),
+        (
+            "attachment",
+            json!({ "name": "a.pdf" }),
+            Method::Post,
+            format!("{own}/attachment"),
+            Some(r#"{"name":"a.pdf"}"#),
+        ),
     ] {
         let mut rig = Rig::ready(&[]);
         rig.deed(name, &given);

@@ -148,7 +148,13 @@ fn every_recorded_scenario_means_to_the_house_what_it_meant() {
         }
         let said = shortened(&player.rig.said());
         assert!(!said.contains("malformed") && !said.contains("duplicate"), "{file} {scenario}: {said}");
-        told.push_str(&format!("{file} {scenario}\n  {}\n  > {}\n", said, player.rig.wrote()));
+        told.extend(
+            [file, scenario, said, player.rig.wrote()]
+                .iter()
+                .zip(["", " ", "\n  ", "\n  > "])
+                .flat_map(|(text, before)| [before, text]),
+        );
+        told.push('\n');
     }
     if std::env::var_os("UPDATE_SAMPLES").is_some() {
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/native/uipath/recorded.txt"), &told).unwrap();
@@ -158,4 +164,55 @@ fn every_recorded_scenario_means_to_the_house_what_it_meant() {
         assert_eq!(told, expected);
     }
     assert_eq!(told.lines().count(), expected.lines().count());
+}
+
+#[test]
+fn doubled_and_shuffled_frames_run_no_other_calls_and_tell_no_message_twice() {
+    let mut random = fastrand::Rng::with_seed(42);
+    for (file, scenario, steps) in scenarios() {
+        let whole = calls_of(&play(&steps));
+        let doubled: Vec<_> = steps
+            .iter()
+            .flat_map(|step| match step {
+                Step::Server(_) => vec![step.clone(), step.clone()],
+                Step::Client(_) => vec![step.clone()],
+            })
+            .collect();
+        let told = play(&doubled);
+        assert_eq!(calls_of(&told), whole, "{file} {scenario} doubled");
+        assert_eq!(messages_of(&told).len(), messages_of(&play(&steps)).len(), "{file} {scenario} doubled: {told}");
+        for _ in 0..8 {
+            let (mut frames, ours): (Vec<_>, Vec<_>) =
+                steps.iter().cloned().partition(|step| matches!(step, Step::Server(_)));
+            random.shuffle(&mut frames);
+            let begins =
+                |step: &Step| matches!(step, Step::Client(sent) if sent["exchange"].get("startExchange").is_some());
+            let shuffled: Vec<_> = ours.into_iter().filter(begins).chain(frames).collect();
+            let told = play(&shuffled);
+            let ran = calls_of(&told);
+            assert!(ran.iter().all(|call| whole.contains(call)), "{file} {scenario} shuffled: {told}");
+            let once: std::collections::BTreeSet<_> = ran.iter().collect();
+            assert_eq!(once.len(), ran.len(), "{file} {scenario} shuffled: a call ran twice: {told}");
+        }
+    }
+}
+
+fn play(steps: &[Step]) -> String {
+    let mut player = Player::new();
+    for step in steps {
+        player.step(step);
+    }
+    player.rig.said()
+}
+
+/// The calls that were let through, in order.
+fn calls_of(told: &str) -> Vec<String> {
+    let through = told.split("authorised ").skip(1);
+    let mut calls: Vec<_> = through.map(|rest| rest.split([',', ' ']).next().unwrap().to_owned()).collect();
+    calls.sort();
+    calls
+}
+
+fn messages_of(told: &str) -> Vec<&str> {
+    told.split("assistant: ").skip(1).collect()
 }

@@ -211,7 +211,12 @@ fn a_message_in_doubt_of_which_something_comes_has_arrived() {
 fn a_call_whose_go_signal_was_missed_is_answered_after_a_grace() {
     let mut rig = Rig::ready(&tools());
     let x = rig.begin("hi");
-    rig.call(&x, "c", "startToolCall", json!({ "toolName": "read_board_tasks", "input": {}, "isClientSideTool": true }));
+    rig.call(
+        &x,
+        "c",
+        "startToolCall",
+        json!({ "toolName": "read_board_tasks", "input": {}, "isClientSideTool": true }),
+    );
     rig.reconnect();
     rig.newest(&calls_of(&x, &json!({})));
     rig.said();
@@ -225,7 +230,12 @@ fn a_call_whose_go_signal_was_missed_is_answered_after_a_grace() {
 fn a_go_signal_within_the_grace_counts() {
     let mut rig = Rig::ready(&tools());
     let x = rig.begin("hi");
-    rig.call(&x, "c", "startToolCall", json!({ "toolName": "read_board_tasks", "input": {}, "isClientSideTool": true }));
+    rig.call(
+        &x,
+        "c",
+        "startToolCall",
+        json!({ "toolName": "read_board_tasks", "input": {}, "isClientSideTool": true }),
+    );
     rig.reconnect();
     rig.newest(&calls_of(&x, &json!({})));
     rig.said();
@@ -282,7 +292,9 @@ fn a_handler_that_runs_over_a_gap_is_left_alone() {
 
 #[test]
 fn a_question_that_was_answered_in_the_gap_is_closed_and_its_call_runs_or_not() {
-    for (approved, told) in [(true, "asks [], running, up again"), (false, "rejected c: rejected elsewhere, asks [], running, up again")] {
+    for (approved, told) in
+        [(true, "asks [], running, up again"), (false, "rejected c: rejected elsewhere, asks [], running, up again")]
+    {
         let mut rig = Rig::ready(&tools());
         let x = rig.begin("hi");
         rig.call_asks(&x, "c", "create_task");
@@ -407,7 +419,7 @@ fn joining_offers_what_waits_for_a_person_and_runs_nothing() {
         r#"opened old, connecting, connected, running, announced c create task {"a":1}, waiting_for_confirmation, asks [c], ready"#
     );
     rig.decide("x/c", true, None);
-    rig.call(&"x".to_owned(), "c", "executingToolCall", json!({ "input": { "a": 1 } }));
+    rig.call("x", "c", "executingToolCall", json!({ "input": { "a": 1 } }));
     assert_eq!(rig.said(), "asks [], running, authorised c, done ok");
 }
 

@@ -304,7 +304,7 @@ impl Rig {
         let deadlines = [self.protocol.next_deadline(), self.line.next_wakeup()];
         let Some(at) = deadlines.into_iter().flatten().min() else { return false };
         self.now = self.now.max(at);
-        self.act(|protocol, now, out| protocol.tick(now, out));
+        self.act(Protocol::tick);
         self.line_input(LineInput::Tick);
         true
     }
@@ -316,7 +316,7 @@ impl Rig {
             let deadline = self.protocol.next_deadline().filter(|at| *at > self.now);
             self.now = until.min(Millis(self.now.0 + 10_000)).min(deadline.unwrap_or(until));
             self.packet("2");
-            self.act(|protocol, now, out| protocol.tick(now, out));
+            self.act(Protocol::tick);
             if self.now >= until {
                 return;
             }
@@ -417,7 +417,6 @@ impl Rig {
                 return self.told.extend(delivery.meanings.into_iter().map(meaning));
             }
             Signal::Found(meanings) => return self.told.extend(meanings.into_iter().map(meaning)),
-            Signal::Repeated(_) => panic!("there is no log"),
             Signal::Condition(condition) => {
                 let over = if condition.over { " over" } else { "" };
                 format!("condition {} {}{over}", condition.level, condition.code)

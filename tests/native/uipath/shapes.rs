@@ -200,8 +200,8 @@ pub fn words(envelope: &Value) -> String {
     let mut at = envelope;
     let mut call = String::new();
     loop {
-        let members = at.as_object().unwrap().iter().filter(|(name, _)| !name.ends_with("Id"));
-        let (name, value) = members.last().unwrap();
+        let mut members = at.as_object().unwrap().iter().filter(|(name, _)| !name.ends_with("Id"));
+        let (name, value) = members.next_back().unwrap();
         if !["exchange", "message", "contentPart", "toolCall", "interrupt", "asyncInputStream"].contains(&name.as_str())
         {
             return format!("{name}{call}");

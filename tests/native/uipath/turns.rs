@@ -14,7 +14,10 @@ fn a_message_is_an_exchange_of_its_own_that_declares_the_tools() {
     assert_eq!(rig.said(), "user: hello, running, done ok");
     let exchange = &rig.sent[0]["exchange"];
     let names: Vec<_> = exchange["startExchange"]["clientSideTools"].as_array().unwrap().iter().collect();
-    assert_eq!((names.len(), &names[0]["name"], &names[1]["name"]), (2, &json!("read_board_tasks"), &json!("create_task")));
+    assert_eq!(
+        (names.len(), &names[0]["name"], &names[1]["name"]),
+        (2, &json!("read_board_tasks"), &json!("create_task"))
+    );
     let part = &rig.sent[2]["exchange"]["message"]["contentPart"];
     assert_eq!(part["startContentPart"], json!({ "mimeType": "text/plain" }));
     let message = &rig.sent[1]["exchange"]["message"];
@@ -233,7 +236,11 @@ fn a_message_that_streams_is_told_with_its_citations() {
     let x = rig.begin("hi");
     let part = |chunk| json!({ "contentPart": { "contentPartId": "p", "chunk": chunk } });
     rig.message(&x, "a", json!({ "startMessage": { "role": "assistant" } }));
-    rig.message(&x, "a", json!({ "contentPart": { "contentPartId": "p", "startContentPart": { "mimeType": "text/plain" } } }));
+    rig.message(
+        &x,
+        "a",
+        json!({ "contentPart": { "contentPartId": "p", "startContentPart": { "mimeType": "text/plain" } } }),
+    );
     rig.message(&x, "a", part(json!({ "data": "see " })));
     let source = json!({ "title": "T", "number": 1, "url": "https://e.x" });
     let citation = json!({ "citationId": "k", "startCitation": {}, "endCitation": { "sources": [source] } });
