@@ -57,6 +57,8 @@ impl Conversation {
         self.turn.status(&opened.status, now);
         self.status = opened.status;
         self.known = opened.tools;
+        // A conversation that the server names has its name only now.
+        self.key = self.protocol.ledger_key().into();
         let Opened { id, created, loses_messages, .. } = opened;
         self.opened = Some(Found { id, created, loses_messages });
     }

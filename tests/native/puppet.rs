@@ -12,7 +12,7 @@ use pagehand::protocol::{Command, CommandId, Meaning, Opened, Outlet, PendingCal
 use pagehand::tool::Tool;
 use serde_json::value::RawValue;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, resumption};
 
 /// The strings that move it.
 #[derive(Clone, Default)]
@@ -88,7 +88,7 @@ impl Protocol for Puppet {
 impl Strings {
     /// An open conversation that it moves, on a page of this name; of the same browser as another one.
     pub fn stage(&self, tools: Vec<Tool>, page: &str, of: Option<&Stage>) -> Stage {
-        let mut stage = Stage::over(Box::new(Puppet(self.clone())), tools);
+        let mut stage = Stage::over(Box::new(Puppet(self.clone())), tools, resumption());
         stage.returns = None;
         stage = match of {
             Some(other) => stage.on_page(page, other),

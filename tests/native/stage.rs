@@ -13,8 +13,8 @@ use pagehand::conversation::{
 };
 use pagehand::error::Error;
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
-use pagehand::protocol::Protocol;
 use pagehand::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
+use pagehand::protocol::{Carry, Protocol};
 use pagehand::tool::{Report, SchemaId, Tool};
 use pagehand_schema::Validator;
 use serde_json::Value;
@@ -61,6 +61,8 @@ pub struct Stage {
     pub sockets: Vec<(SocketId, String)>,
     pub sent: Vec<(SocketId, String)>,
     pub closed: Vec<SocketId>,
+    /// What was asked of a shared connection.
+    pub carried: Vec<Carry>,
     /// How often the app was asked for its key.
     pub keys_asked: u32,
     pending_inputs: Vec<Input>,
@@ -108,16 +110,10 @@ impl Stage {
 
     fn with_all(session_key: SessionKey, opening: Opening, tools: Vec<Tool>, resumption: Resumption) -> Self {
         let settings = Settings { url: "http://server".into(), session_key };
-        let protocol = OpenHands::new(settings, opening).unwrap();
-        Self::with_protocol(Box::new(protocol), tools, resumption)
+        Self::over(Box::new(OpenHands::new(settings, opening).unwrap()), tools, resumption)
     }
 
-    /// A conversation over any protocol.
-    pub fn over(protocol: Box<dyn Protocol>, tools: Vec<Tool>) -> Self {
-        Self::with_protocol(protocol, tools, resumption())
-    }
-
-    fn with_protocol(protocol: Box<dyn Protocol>, tools: Vec<Tool>, resumption: Resumption) -> Self {
+    pub fn over(protocol: Box<dyn Protocol>, tools: Vec<Tool>, resumption: Resumption) -> Self {
         let conversation = Conversation::new(protocol, tools, resumption, 7).unwrap();
         Self {
             owner: "page".into(),
@@ -406,7 +402,7 @@ impl Stage {
                 }
                 self.reports.push(report);
             }
-            Effect::Wire(WireEffect::Carry(carry)) => panic!("nothing is shared: {carry:?}"),
+            Effect::Wire(WireEffect::Carry(carry)) => self.carried.push(carry),
             Effect::Wire(WireEffect::AskKey) => self.keys_asked += 1,
             Effect::Ledger(
                 effect @ (LedgerEffect::Claim { .. } | LedgerEffect::Remember { over: Over::Only(_), .. }),

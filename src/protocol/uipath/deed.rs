@@ -163,7 +163,7 @@ impl Given<'_> {
         let nothing = || "null".to_owned();
         let stream = |member, value: &str, id: &str| own.writer.write(Path::Stream(id), member, value);
         Ok(match name {
-            "metaEvent" => Deed::Tell(self.meta(own.writer)?, nothing()),
+            "sendMetaEvent" => Deed::Tell(self.meta(own.writer)?, nothing()),
             "answerInterrupt" => {
                 let (exchange, message, id) =
                     (self.must("exchangeId")?, self.must("messageId")?, self.must("interruptId")?);

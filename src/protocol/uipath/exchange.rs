@@ -9,6 +9,9 @@ use crate::recent::Recent;
 use super::history::{MessageRecord, Record};
 use super::message::Message;
 
+/// Exchanges that are under way at once, at most.
+const MOST: usize = 32;
+
 /// One exchange: what a user says, and all that the agent does about it.
 #[derive(Debug)]
 pub(super) struct Exchange {
@@ -109,6 +112,10 @@ impl Exchanges {
 
     /// An exchange begins.
     pub(super) fn begin(&mut self, id: &Rc<str>, now: Millis) {
+        // One whose end never came, of another page perhaps.
+        if self.open.len() >= MOST {
+            self.open.remove(0);
+        }
         self.open.push(Exchange {
             id: Rc::clone(id),
             messages: Vec::new(),

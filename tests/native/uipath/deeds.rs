@@ -73,20 +73,20 @@ fn deeds_that_are_events_leave_on_the_session() {
         given
     };
     for (name, given, sent) in [
-        ("metaEvent", json!({ "event": { "a": 1 } }), json!({ "metaEvent": { "a": 1 } })),
+        ("sendMetaEvent", json!({ "event": { "a": 1 } }), json!({ "metaEvent": { "a": 1 } })),
         (
-            "metaEvent",
+            "sendMetaEvent",
             json!({ "exchangeId": "x", "event": {} }),
             json!({ "exchange": { "exchangeId": "x", "metaEvent": {} } }),
         ),
         (
-            "metaEvent",
+            "sendMetaEvent",
             with(&json!({ "toolCallId": "c", "event": {} })),
             json!({ "exchange": { "exchangeId": "x", "message": { "messageId": "m",
                 "toolCall": { "toolCallId": "c", "metaEvent": {} } } } }),
         ),
         (
-            "metaEvent",
+            "sendMetaEvent",
             with(&json!({ "contentPartId": "p" })),
             json!({ "exchange": { "exchangeId": "x", "message": { "messageId": "m",
                 "contentPart": { "contentPartId": "p", "metaEvent": {} } } } }),
@@ -142,8 +142,8 @@ fn what_is_missing_or_unknown_is_refused() {
         ("message", json!({ "exchangeId": "x" })),
         ("feedback", json!({ "exchangeId": "x", "rating": "meh" })),
         ("attachment", json!({ "name": "" })),
-        ("metaEvent", json!({ "event": 5 })),
-        ("metaEvent", json!({ "exchangeId": "x", "messageId": "m", "contentPartId": "p", "toolCallId": "c" })),
+        ("sendMetaEvent", json!({ "event": 5 })),
+        ("sendMetaEvent", json!({ "exchangeId": "x", "messageId": "m", "contentPartId": "p", "toolCallId": "c" })),
         ("startStream", json!({})),
         ("streamChunk", json!({ "streamId": "s" })),
         ("hologram", json!(null)),
@@ -186,12 +186,12 @@ fn a_conversation_that_is_deleted_ends() {
 fn events_wait_for_a_session_and_what_is_too_large_is_refused() {
     let mut rig = Rig::ready(&[]);
     rig.lose(1006);
-    let waits = rig.deed("metaEvent", &json!({ "event": {} }));
+    let waits = rig.deed("sendMetaEvent", &json!({ "event": {} }));
     assert!(!rig.done.contains_key(&waits));
     rig.come_back();
     rig.newest("");
     assert!(rig.done[&waits].is_ok());
-    let large = rig.deed("metaEvent", &json!({ "event": { "a": "x".repeat(5_000) } }));
+    let large = rig.deed("sendMetaEvent", &json!({ "event": { "a": "x".repeat(5_000) } }));
     assert_eq!(rig.done[&large], Err("invalid_argument"));
 }
 

@@ -5,6 +5,7 @@ mod calls;
 mod cases;
 mod cuts;
 mod deeds;
+mod house;
 mod line;
 mod recorded;
 mod recovery;
