@@ -248,3 +248,14 @@ fn a_message_that_streams_is_told_with_its_citations() {
     rig.message(&x, "a", json!({ "endMessage": {} }));
     assert_eq!(rig.said(), "~see , ~this, assistant: see this");
 }
+
+#[test]
+fn a_message_that_ends_again_is_neither_told_nor_read_again() {
+    let mut rig = Rig::ready(&[]);
+    let x = rig.begin("hi");
+    rig.agent_says(&x, "a", "hello");
+    rig.message(&x, "a", json!({ "endMessage": {} }));
+    rig.agent_says(&x, "a", "hello");
+    assert_eq!(rig.said(), "~hello, assistant: hello, notice duplicate_event");
+    assert!(rig.requests.is_empty());
+}
