@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
-        let text = "é".repeat(PIECE);
+        let text = ["x", &"é".repeat(PIECE)].concat();
         let cut = pieces(&text);
         assert_eq!((cut.len(), cut.concat()), (3, text.clone()));
         assert!(cut.iter().all(|piece| piece.len() <= PIECE));
