@@ -80,7 +80,7 @@ fn of_call(x: &str, call: &str, member: &str, value: Value) -> Value {
     json!({ "exchange": { "exchangeId": x, "message": { "messageId": "m", "toolCall": call } } })
 }
 
-fn start(x: &str, input: Value, confirm: bool) -> Value {
+fn start(x: &str, input: &Value, confirm: bool) -> Value {
     let mut start = json!({ "toolName": "create_task", "input": input, "isClientSideTool": true });
     if confirm {
         start["requireConfirmation"] = json!(true);
@@ -88,7 +88,7 @@ fn start(x: &str, input: Value, confirm: bool) -> Value {
     of_call(x, "c", "startToolCall", start)
 }
 
-fn go(x: &str, input: Value) -> Value {
+fn go(x: &str, input: &Value) -> Value {
     of_call(x, "c", "executingToolCall", json!({ "input": input }))
 }
 
@@ -104,10 +104,10 @@ fn end(x: &str) -> Value {
 fn a_call_runs_once_and_the_agent_gets_its_result() {
     let mut stage = created();
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": "t" }), false));
+    server(&mut stage, &start(&x, &json!({ "title": "t" }), false));
     assert!(stage.runs.is_empty());
-    server(&mut stage, &go(&x, json!({ "title": "t" })));
-    server(&mut stage, &go(&x, json!({ "title": "t" })));
+    server(&mut stage, &go(&x, &json!({ "title": "t" })));
+    server(&mut stage, &go(&x, &json!({ "title": "t" })));
     assert_eq!(stage.runs.len(), 1);
     assert_eq!(stage.runs[0].tool, "create task");
     assert_eq!(about_calls(&sent(&mut stage), "endToolCall"), [json!({ "output": { "id": 1 } })]);
@@ -121,8 +121,8 @@ fn a_call_runs_once_and_the_agent_gets_its_result() {
 fn what_ran_is_known_by_the_name_that_the_server_gave_the_conversation() {
     let mut stage = created();
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": "t" }), false));
-    server(&mut stage, &go(&x, json!({ "title": "t" })));
+    server(&mut stage, &start(&x, &json!({ "title": "t" }), false));
+    server(&mut stage, &go(&x, &json!({ "title": "t" })));
     let conversation = format!("http://localhost:9/org/tenant {ID}").into();
     let key = Key::call(&conversation, &CallId::new(format!("{x}/c")));
     assert!(matches!(stage.ledger.borrow().look(&key, |_| true), Some(Claim::Settled(_))));
@@ -132,8 +132,8 @@ fn what_ran_is_known_by_the_name_that_the_server_gave_the_conversation() {
 fn arguments_that_do_not_fit_are_told_to_the_agent_in_words() {
     let mut stage = created();
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": 5 }), false));
-    server(&mut stage, &go(&x, json!({ "title": 5 })));
+    server(&mut stage, &start(&x, &json!({ "title": 5 }), false));
+    server(&mut stage, &go(&x, &json!({ "title": 5 })));
     assert!(stage.runs.is_empty());
     let told = about_calls(&sent(&mut stage), "endToolCall");
     let words = told[0]["output"]["error"].as_str().unwrap();
@@ -144,7 +144,7 @@ fn arguments_that_do_not_fit_are_told_to_the_agent_in_words() {
 fn an_approval_with_an_edit_runs_what_was_edited() {
     let mut stage = created();
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": "t" }), true));
+    server(&mut stage, &start(&x, &json!({ "title": "t" }), true));
     let asked = stage.topic(Topic::Approval)[0].clone();
     assert_eq!((&asked["state"], &asked["calls"][0]["editable"]), (&json!("open"), &json!(true)));
     let answer = |arguments: &str| Command::Answer {
@@ -160,7 +160,7 @@ fn an_approval_with_an_edit_runs_what_was_edited() {
     let confirmed = about_calls(&sent(&mut stage), "confirmToolCall");
     assert_eq!(confirmed, [json!({ "approved": true, "input": { "title": "edited" } })]);
     assert!(stage.runs.is_empty(), "only the go signal lets it run");
-    server(&mut stage, &go(&x, json!({ "title": "edited" })));
+    server(&mut stage, &go(&x, &json!({ "title": "edited" })));
     assert_eq!(stage.runs[0].arguments, json!({ "title": "edited" }));
     assert!(stage.settled[&good].is_ok());
 }
@@ -169,7 +169,7 @@ fn an_approval_with_an_edit_runs_what_was_edited() {
 fn a_rejected_call_is_over_and_the_agent_hears_nothing_more() {
     let mut stage = created();
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": "t" }), true));
+    server(&mut stage, &start(&x, &json!({ "title": "t" }), true));
     stage.command(Command::Answer {
         approval: format!("{x}/c"),
         accept: false,
@@ -189,8 +189,8 @@ fn the_server_may_end_a_call_that_runs() {
     let mut stage = created();
     stage.returns = None;
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": "t" }), false));
-    server(&mut stage, &go(&x, json!({ "title": "t" })));
+    server(&mut stage, &start(&x, &json!({ "title": "t" }), false));
+    server(&mut stage, &go(&x, &json!({ "title": "t" })));
     server(&mut stage, &of_call(&x, "c", "endToolCall", json!({ "isError": true, "output": "blocked" })));
     assert_eq!(stage.aborted.len(), 1);
     stage.settle_run(Settled::Returned("{}".into()));
@@ -203,8 +203,8 @@ fn a_stop_answers_what_runs_then_ends_the_exchange() {
     let mut stage = created();
     stage.returns = None;
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": "t" }), false));
-    server(&mut stage, &go(&x, json!({ "title": "t" })));
+    server(&mut stage, &start(&x, &json!({ "title": "t" }), false));
+    server(&mut stage, &go(&x, &json!({ "title": "t" })));
     let idle = stage.command(Command::Idle);
     let stop = stage.command(Command::Stop { reason: "enough".into() });
     let sent = sent(&mut stage);
@@ -221,8 +221,8 @@ fn an_outcome_of_a_gap_leaves_once_and_another_page_tells_what_a_dead_one_owed()
     let mut stage = created();
     stage.returns = None;
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": "t" }), false));
-    server(&mut stage, &go(&x, json!({ "title": "t" })));
+    server(&mut stage, &start(&x, &json!({ "title": "t" }), false));
+    server(&mut stage, &go(&x, &json!({ "title": "t" })));
     down(&mut stage);
     stage.settle_run(Settled::Returned(r#"{"id":1}"#.into()));
     assert_eq!(sent(&mut stage), [] as [Value; 0]);
@@ -245,8 +245,8 @@ fn a_call_whose_page_died_is_interrupted_and_the_agent_is_told_once() {
     let mut stage = created();
     stage.returns = None;
     let x = begin(&mut stage);
-    server(&mut stage, &start(&x, json!({ "title": "t" }), false));
-    server(&mut stage, &go(&x, json!({ "title": "t" })));
+    server(&mut stage, &start(&x, &json!({ "title": "t" }), false));
+    server(&mut stage, &go(&x, &json!({ "title": "t" })));
     let mut next = joining().on_page("next", &stage);
     stage.dies();
     next.command(Command::Open);
@@ -277,7 +277,7 @@ fn two_pages_see_the_same_call_and_one_runs_it() {
     second.answer("/conversation", 200, &format!(r#"{{"conversationId":"{ID}"}}"#));
     up(&mut second);
     second.answer("exchangeSort", 200, r#"{"data":[]}"#);
-    for event in [start(&x, json!({ "title": "t" }), false), go(&x, json!({ "title": "t" }))] {
+    for event in [start(&x, &json!({ "title": "t" }), false), go(&x, &json!({ "title": "t" }))] {
         server(&mut first, &event);
         server(&mut second, &event);
     }
