@@ -198,8 +198,13 @@ impl Store {
     ) -> Result<Option<String>, Failure> {
         let transaction = self.database.begin(&self.hooks, &PLACES.into(), "readwrite", &JsValue::UNDEFINED)?;
         let places = transaction.store(PLACES)?;
-        let there = StoredPlace::read(&transaction.read(places.get(&conversation.into())).await?);
-        let stays = there.filter(|there| !over.allows(there.owner == *owner.0, &there.position));
+        // A page that is leaving has no time to read first.
+        let stays = if *over == Over::Any {
+            None
+        } else {
+            let there = StoredPlace::read(&transaction.read(places.get(&conversation.into())).await?);
+            there.filter(|there| !over.allows(there.owner == *owner.0, &there.position))
+        };
         let theirs = stays.as_ref().map(|stays| stays.position.clone());
         let stored = match stays {
             Some(stays) => StoredPlace { at: place.at.0, ..stays },
