@@ -132,6 +132,13 @@ impl Reconciliation {
         true
     }
 
+    /// A socket with numbers has come to this event: what we read before, from it on, is still to come.
+    pub(super) fn come_to(&mut self, id: &str) {
+        if let Some(place) = self.recent.iter().position(|known| known == id) {
+            self.recent.truncate(place);
+        }
+    }
+
     /// Whether an event was delivered or is past, as far as is known.
     pub(super) fn has_dealt_with(&self, id: &str) -> bool {
         self.recent.iter().rev().any(|known| known == id)
@@ -341,6 +348,19 @@ mod tests {
             assert!(events.is_empty(), "it is not known yet what is ours");
         }
         assert_eq!(ids(read(&mut log, &["c", "d"], None).1), ("c d".into(), true));
+    }
+
+    #[test]
+    fn the_place_is_where_a_socket_with_numbers_is_and_not_where_the_log_was_read_to() {
+        let mut log = Reconciliation::new(None, Status::Idle);
+        log.subscribed(false);
+        log.page(&page(&["d", "c", "b", "a"], None), false).unwrap();
+        assert_eq!(log.last(), Some("d"));
+        log.come_to("b");
+        log.delivered("b");
+        log.connecting();
+        assert_eq!(log.subscribed(true).unwrap().page.as_deref(), Some("b"));
+        assert_eq!(ids(read(&mut log, &["b", "c", "d"], None).1), ("c d".into(), false));
     }
 
     #[test]

@@ -222,6 +222,7 @@ impl Stream {
     }
 
     fn logged_event(&mut self, live: &Live, out: &mut Outlet) {
+        let further = live.seq.is_some_and(|seq| self.cursor.delivered().is_none_or(|delivered| seq > delivered));
         if let Some(seq) = live.seq {
             if self.cursor.delivered().is_some_and(|delivered| delivered.saturating_sub(seq) >= LONG_AGO) {
                 return out.say(Signal::Repeated(live.id()));
@@ -232,6 +233,9 @@ impl Stream {
         let Some(event) = Event::read(&live.text) else {
             return notice(out, NoticeCode::MalformedFrame, "a frame is no JSON object");
         };
+        if let (true, Some(id)) = (further, &event.id) {
+            self.log.come_to(id);
+        }
         // A slow socket without numbers brings what was read in the log before. With numbers it is ours from its first one on.
         if live.seq.is_none() && event.id.as_deref().is_some_and(|id| self.log.has_dealt_with(id)) {
             return out.say(Signal::Repeated(event.id));
