@@ -146,6 +146,9 @@ impl Conversation {
         self.approvals = open;
         for approval in closed {
             self.emit(Topic::Approval, &Told::Closed { id: &approval.id, reason });
+            if let Stage::Looking(_) = approval.stage {
+                self.end_attempt(Key::approval(&self.key, &approval.id, approval.attempt), NOT_GIVEN);
+            }
             if let Stage::Checking(_, wanted) | Stage::Claiming(wanted) | Stage::Looking(wanted) = approval.stage {
                 self.settle(wanted.operation, Err(error.clone()));
             }
@@ -236,7 +239,13 @@ impl Conversation {
         let asks = |approval: &&mut Approval| {
             matches!(approval.stage, Stage::Claiming(_)) && *key == Key::approval(&name, &approval.id, approval.attempt)
         };
-        let Some(approval) = self.approvals.iter_mut().find(asks) else { return };
+        let Some(approval) = self.approvals.iter_mut().find(asks) else {
+            // The question was closed meanwhile. It may be asked again, by a log that is heard late.
+            if matches!(claim, Claim::Won) {
+                self.end_attempt(key.clone(), NOT_GIVEN);
+            }
+            return;
+        };
         let id = Rc::clone(&approval.id);
         let Stage::Claiming(wanted) = mem::replace(&mut approval.stage, Stage::Open) else { return };
         let doubtful = match claim {
@@ -313,7 +322,9 @@ impl Conversation {
     pub(super) fn answered(&mut self, given: Given, result: Result<String, Error>, now: Millis) {
         let Given { operation, key, question, runs, sure, say } = given;
         let unheard = matches!(result, Err(Error::Unreachable | Error::RequestTimeout | Error::Unconfirmed));
-        let asked = self.approval(&question).is_some();
+        let asked = self.approval(&question);
+        let (ours, asked) =
+            (asked.as_ref().is_some_and(|approval| matches!(approval.stage, Stage::Sending)), asked.is_some());
         if runs && result.is_err() && !unheard {
             self.turn.withdraw();
         }
@@ -322,12 +333,15 @@ impl Conversation {
             Err(_) if unheard && !asked => Ok("null".to_owned()),
             result => result,
         };
-        if asked && (unheard || (!sure && result.is_ok())) {
-            self.give_up(&question, UNHEARD);
-        } else if asked && result.is_err() {
-            self.give_up(&question, NOT_GIVEN);
-        } else {
-            self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: runs.to_string(), owed: false }));
+        let end = match &result {
+            _ if unheard || (asked && !sure && result.is_ok()) => UNHEARD,
+            Err(_) => NOT_GIVEN,
+            Ok(_) if runs => "true",
+            Ok(_) => "false",
+        };
+        match end {
+            UNHEARD | NOT_GIVEN if ours => self.give_up(&question, end),
+            _ => self.end_attempt(key, end),
         }
         match (result, say) {
             (Ok(_), Some(content)) => self.speak(operation, content, now),
@@ -343,6 +357,10 @@ impl Conversation {
         approval.stage = Stage::Open;
         approval.attempt += 1;
         approval.doubtful |= end == UNHEARD;
+        self.end_attempt(key, end);
+    }
+
+    fn end_attempt(&mut self, key: Key, end: &str) {
         self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: end.to_owned(), owed: false }));
     }
 

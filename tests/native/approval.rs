@@ -249,6 +249,21 @@ fn a_look_that_fails_leaves_the_question_to_all_pages_and_the_doubt() {
 }
 
 #[test]
+fn a_question_that_was_closed_while_its_answer_was_claimed_can_be_answered_when_it_is_asked_again() {
+    let mut stage = asking();
+    stage.ledger_is_slow = true;
+    let early = stage.command(answer(true));
+    // A log that is heard late may close a question that a page has found in its end.
+    stage.durable(4, &status("s2", "running"));
+    assert_eq!(stage.error(early), "approval_answered");
+    stage.ledger_answers();
+    stage.ledger_is_slow = false;
+    stage.durable(5, &status("s3", "waiting_for_confirmation"));
+    stage.command(answer(true));
+    assert!(stage.take("/respond_to_confirmation").is_some());
+}
+
+#[test]
 fn a_refused_answer_can_be_given_in_another_page_without_a_look() {
     let mut one = asking();
     let mut two = another(&one, "two");

@@ -181,7 +181,9 @@ impl World {
             closed_at: 0,
         };
         self.network.conns.push(conn);
-        let at = self.now + self.network.delay();
+        let late = self.plan.late.filter(|(tab, _)| *tab == who.tab);
+        let more = late.map_or(0, |(_, most)| self.network.chance.below(most));
+        let at = self.now + self.network.delay() + more;
         self.comes(at, Coming::Connect(self.network.conns.len() - 1));
     }
 
@@ -309,8 +311,9 @@ impl World {
     }
 
     fn carry(&mut self, conn: usize, frame: String) {
-        let slow = self.plan.slow.filter(|(tab, _)| *tab == self.network.conns[conn].who.tab);
-        let more = slow.map_or(0, |(_, most)| self.network.chance.below(most));
+        let tab = self.network.conns[conn].who.tab;
+        let slow = self.plan.slow.filter(|slow| slow.tab == tab && slow.from <= self.now);
+        let more = slow.map_or(0, |slow| self.network.chance.below(slow.most));
         let at = self.now + self.network.delay() + more;
         let last = &mut self.network.conns[conn].last;
         *last = (*last).max(at);

@@ -64,6 +64,14 @@ pub struct Rates {
     pub crash: u64,
 }
 
+/// A tab to which frames take up to so much longer, from a time on.
+#[derive(Clone, Copy, Debug)]
+pub struct Slow {
+    pub tab: usize,
+    pub most: u64,
+    pub from: u64,
+}
+
 #[derive(Clone)]
 pub struct Plan {
     pub seed: u64,
@@ -79,8 +87,10 @@ pub struct Plan {
     pub there: bool,
     /// How many events are too large for a frame, in a thousand.
     pub large: u64,
-    /// A tab to which frames take up to so much longer.
-    pub slow: Option<(usize, u64)>,
+    /// A tab to which frames take longer.
+    pub slow: Option<Slow>,
+    /// A tab whose sockets take up to so much longer to open.
+    pub late: Option<(usize, u64)>,
     pub happenings: Vec<(u64, Happening)>,
     pub tabs: usize,
     /// When the network heals.
@@ -111,15 +121,36 @@ impl Plan {
         let rates = rates(&mut chance);
         let there = chance.per_mille(250);
         let large = chance.pick(&[0, 0, 0, 0, 60]);
-        let slow = chance.per_mille(200).then(|| (chance.index(tabs), chance.pick(&[300, 1_000, 4_000])));
-        if let Some((tab, _)) = slow
+        let slow = chance.per_mille(250).then(|| Slow {
+            tab: chance.index(tabs),
+            most: chance.pick(&[300, 1_000, 4_000]),
+            from: chance.pick(&[0, 400, 800, 1_500]),
+        });
+        if let Some(Slow { tab, most, from }) = slow
             && chance.per_mille(600)
         {
             let away = chance.pick(&[100, 2_000, 20_000]);
-            happenings.push((chance.between(300, ends), Happening::Reload { tab, away, word: chance.per_mille(400) }));
+            let at = chance.between(from.max(300), from + most + 1_000);
+            happenings.push((at, Happening::Reload { tab, away, word: chance.per_mille(400) }));
         }
+        let late = chance.per_mille(250).then(|| (chance.index(tabs), chance.pick(&[500, 2_000])));
         happenings.sort_by_key(|(at, _)| *at);
-        Self { seed, session, confirm, results, key_asked, script, rates, there, large, slow, happenings, tabs, ends }
+        Self {
+            seed,
+            session,
+            confirm,
+            results,
+            key_asked,
+            script,
+            rates,
+            there,
+            large,
+            slow,
+            late,
+            happenings,
+            tabs,
+            ends,
+        }
     }
 }
 

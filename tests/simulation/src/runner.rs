@@ -114,6 +114,9 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
     if plan.slow.is_some() {
         candidates.push(Plan { slow: None, ..plan.clone() });
     }
+    if plan.late.is_some() {
+        candidates.push(Plan { late: None, ..plan.clone() });
+    }
     for place in (0..plan.happenings.len()).rev() {
         let mut fewer = plan.clone();
         fewer.happenings.remove(place);
