@@ -20,10 +20,19 @@ pub(super) struct Missed {
     place: Place,
     /// What may be ours, in a log that does not know our place.
     held: Vec<String>,
-    /// The latest events that were read.
-    read: Recent,
-    /// The last word of the log about what the conversation does.
+    lag: Lag,
+}
+
+/// How far a socket is behind what was read in the log. A state that it tells may be older, and then says something else than
+/// the log's last word.
+#[derive(Default)]
+pub(super) struct Lag {
+    /// That word, until the socket has come to it.
     told: Option<Status>,
+    /// The last event that was read.
+    last: Option<String>,
+    /// The latest of them.
+    read: Recent,
 }
 
 /// Our place in the log.
@@ -47,11 +56,13 @@ pub(super) struct Handed {
     /// The page to read next; without one nothing is missing any more.
     pub(super) next: Option<Page>,
     pub(super) rewound: bool,
+    /// How far the socket is behind then.
+    pub(super) lag: Lag,
 }
 
 impl Missed {
     pub(super) fn new(waiting: Vec<Live>) -> Self {
-        Self { waiting, place: Place::Unread, held: Vec::new(), read: Recent::default(), told: None }
+        Self { waiting, place: Place::Unread, held: Vec::new(), lag: Lag::default() }
     }
 
     /// The page where a reading begins, when this is the last event that is known.
@@ -76,11 +87,7 @@ impl Missed {
         known: &VecDeque<String>,
         whole: bool,
     ) -> Handed {
-        for item in &items {
-            if let Some(id) = event_id(item) {
-                self.read.add(id);
-            }
-        }
+        self.lag.read(&items);
         if self.place == Place::Unread {
             let first = items.first().and_then(|text| event_id(text));
             self.place = match known.back() {
@@ -105,18 +112,16 @@ impl Missed {
         }
         let rewound = self.place != Place::Passed && !known.is_empty() && next.is_none();
         let held = if next.is_none() { mem::take(&mut self.held) } else { Vec::new() };
-        let mut events: Vec<_> = held.into_iter().chain(items).map(|text| Live { seq: None, text }).collect();
-        self.told = events.iter().rev().find_map(|event| told_status(&event.text)).or(self.told.take());
+        let log: Vec<_> = held.into_iter().chain(items).collect();
+        self.lag.hear(&log);
+        let mut events: Vec<_> = log.into_iter().map(|text| Live { seq: None, text }).collect();
+        let mut lag = Lag::default();
         if next.is_none() {
-            events.extend(self.end());
+            lag = mem::take(&mut self.lag);
+            events.extend(lag.after(mem::take(&mut self.waiting)));
         }
         let next = next.map(|next| Page { limit: PAGE, newest_first: false, page: Some(next) });
-        Handed { events, next, rewound }
-    }
-
-    /// What waited, after the log.
-    fn end(&mut self) -> Vec<Live> {
-        after(mem::take(&mut self.waiting), self.told.take(), |id| self.read.contains(id))
+        Handed { events, next, rewound, lag }
     }
 }
 
@@ -129,29 +134,49 @@ fn drop_known(log: &mut Vec<String>, known: &VecDeque<String>) -> bool {
     place.is_some()
 }
 
-/// What waited while the log was read, which ends with this status. A state that was told before the log was read may be
-/// older than the log, and then says something else than its last word.
-pub(super) fn after(waiting: Vec<Live>, mut told: Option<Status>, known: impl Fn(&str) -> bool) -> Vec<Live> {
-    let mut events = Vec::new();
-    for event in waiting {
-        match Event::read(&event.text).map(|event| (event.id, event.kind)) {
-            Some((_, Kind::StateUpdate(StateUpdate::Full { status: word, .. })))
-                if told.as_ref().is_some_and(|status| *status != info::status(&word)) =>
-            {
-                continue;
-            }
-            // The log ends before this, and the socket keeps its order.
-            Some((id, Kind::StateUpdate(StateUpdate::Status(_)))) if id.as_ref().is_none_or(|id| !known(id)) => {
-                told = None;
-            }
-            _ => {}
-        }
-        events.push(event);
+impl Lag {
+    /// Of a socket that is behind these events of the log, which are ours.
+    pub(super) fn behind(log: &[String]) -> Self {
+        let mut lag = Self::default();
+        lag.read(log);
+        lag.hear(log);
+        lag
     }
-    events
+
+    fn read(&mut self, log: &[String]) {
+        for id in log.iter().filter_map(|text| event_id(text)) {
+            self.read.add(id.as_str());
+            self.last = Some(id);
+        }
+    }
+
+    fn hear(&mut self, log: &[String]) {
+        self.told = log.iter().rev().find_map(|text| told_status(text)).or(self.told.take());
+    }
+
+    /// What waited while the log was read, without what is older.
+    pub(super) fn after(&mut self, mut waiting: Vec<Live>) -> Vec<Live> {
+        waiting.retain(|event| self.lets(event));
+        waiting
+    }
+
+    /// Whether an event of the socket is not older than the log.
+    pub(super) fn lets(&mut self, event: &Live) -> bool {
+        let Some(told) = &self.told else { return true };
+        let Some(Event { id, kind }) = Event::read(&event.text) else { return true };
+        if let Kind::StateUpdate(StateUpdate::Full { status: word, .. }) = &kind {
+            return info::status(word) == *told;
+        }
+        // The log ends with this, or before this, and the socket keeps its order.
+        let newer = || id.as_deref().is_none_or(|id| !self.read.contains(id));
+        if id == self.last || (matches!(kind, Kind::StateUpdate(StateUpdate::Status(_))) && newer()) {
+            self.told = None;
+        }
+        true
+    }
 }
 
-pub(super) fn told_status(text: &str) -> Option<Status> {
+fn told_status(text: &str) -> Option<Status> {
     match Event::read(text)?.kind {
         Kind::StateUpdate(StateUpdate::Status(word)) => Some(info::status(&word)),
         _ => None,

@@ -4,7 +4,7 @@
 //! Once the server has subscribed us, live events wait while the log is read; then the log comes first, and the events that
 //! waited after it. An event may be in both: the house delivers an id once.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::mem;
 
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::json::Object;
 use crate::protocol::{Page, Status};
 
 use super::event::Event;
-use super::missed::{Handed, Missed, after, told_status};
+use super::missed::{Handed, Lag, Missed};
 use super::position::Position;
 use super::tail::{Joined, Tail};
 
@@ -35,13 +35,11 @@ enum State {
     /// The server has not subscribed us.
     Quiet,
     /// The end of the log is being read.
-    Joining {
-        waiting: Vec<Live>,
-        tail: Tail,
-    },
+    Joining { waiting: Vec<Live>, tail: Tail },
     /// What was missed is being read.
     Reading(Missed),
-    Live,
+    /// Events are delivered as they come.
+    Live(Lag),
 }
 
 /// An event in its place in the order.
@@ -95,7 +93,7 @@ impl Reconciliation {
 
     /// Whether events are delivered as they come.
     pub(super) fn is_live(&self) -> bool {
-        matches!(self.state, State::Live)
+        matches!(self.state, State::Live(_))
     }
 
     /// Whether the end of the log has been read.
@@ -154,7 +152,7 @@ impl Reconciliation {
         let waiting = match &self.state {
             State::Joining { waiting, .. } => waiting.as_slice(),
             State::Reading(missed) => missed.waiting(),
-            State::Quiet | State::Live => &[],
+            State::Quiet | State::Live(_) => &[],
         };
         self.has_dealt_with(id) || waiting.iter().any(|event| event_id(&event.text).is_some_and(|known| known == id))
     }
@@ -165,7 +163,7 @@ impl Reconciliation {
         let (state, page) = match (self.joined, reads) {
             (false, _) => (State::Joining { waiting: Vec::new(), tail: Tail::new() }, Some(Tail::first_page())),
             (true, true) => (State::Reading(Missed::new(Vec::new())), Some(Missed::first_page(self.recent.back()))),
-            (true, false) => (State::Live, None),
+            (true, false) => (State::Live(Lag::default()), None),
         };
         self.state = state;
         page
@@ -174,7 +172,14 @@ impl Reconciliation {
     /// An event came over the socket.
     pub(super) fn event(&mut self, event: Live) -> Step {
         match &mut self.state {
-            State::Quiet | State::Live => Step::Event(event),
+            State::Quiet => Step::Event(event),
+            State::Live(lag) => {
+                if lag.lets(&event) {
+                    Step::Event(event)
+                } else {
+                    Step::Wait
+                }
+            }
             State::Joining { waiting, .. } => {
                 waiting.push(event);
                 Step::Wait
@@ -193,7 +198,7 @@ impl Reconciliation {
         let items = found.list("items").ok_or(bad)?;
         let next = found.string("next_page_id");
         match &mut self.state {
-            State::Quiet | State::Live => Ok((None, Step::Wait)),
+            State::Quiet | State::Live(_) => Ok((None, Step::Wait)),
             State::Joining { waiting, tail } => {
                 if let Some(page) = tail.add(&items, next, &self.status) {
                     return Ok((None, Step::Ask(page)));
@@ -205,11 +210,11 @@ impl Reconciliation {
             }
             State::Reading(missed) => {
                 let items = items.iter().map(|item| item.get().to_owned()).collect();
-                let Handed { events, next, rewound } = missed.page(items, next, &self.recent, self.whole);
+                let Handed { events, next, rewound, lag } = missed.page(items, next, &self.recent, self.whole);
                 if let Some(next) = next {
                     return Ok((None, Step::Some { events, next }));
                 }
-                self.state = State::Live;
+                self.state = State::Live(lag);
                 Ok((None, Step::CaughtUp { events, rewound }))
             }
         }
@@ -231,20 +236,15 @@ impl Reconciliation {
             self.state = State::Reading(Missed::new(waiting));
             Step::Ask(Missed::first_page(self.recent.back()))
         } else {
-            self.state = State::Live;
-            caught_up(if reads { ours } else { Vec::new() }, waiting, rewound)
+            let ours = if reads { ours } else { Vec::new() };
+            let mut lag = Lag::behind(&ours);
+            let mut events: Vec<_> = ours.into_iter().map(|text| Live { seq: None, text }).collect();
+            events.extend(lag.after(waiting));
+            self.state = State::Live(lag);
+            Step::CaughtUp { events, rewound }
         };
         (Some((past, status)), step)
     }
-}
-
-/// The end of the log that is ours, then what waited.
-fn caught_up(log: Vec<String>, waiting: Vec<Live>, rewound: bool) -> Step {
-    let told = log.iter().rev().find_map(|text| told_status(text));
-    let known: HashSet<_> = log.iter().filter_map(|text| event_id(text)).collect();
-    let mut events: Vec<_> = log.into_iter().map(|text| Live { seq: None, text }).collect();
-    events.extend(after(waiting, told, |id| known.contains(id)));
-    Step::CaughtUp { events, rewound }
 }
 
 pub(super) fn event_id(text: &str) -> Option<String> {
@@ -407,6 +407,27 @@ mod tests {
             let (_, step) = log.page(&format!(r#"{{"items":[{told}]}}"#), true).unwrap();
             assert_eq!(ids(step).0, order);
         }
+    }
+
+    #[test]
+    fn a_state_that_a_slow_socket_brings_after_the_log_was_read_is_dropped_while_it_lags_behind() {
+        let text = |text: &str| Live { seq: None, text: text.to_owned() };
+        let told = |id: &str, status: &str| {
+            format!(
+                r#"{{"id":"{id}","kind":"ConversationStateUpdateEvent","key":"execution_status","value":"{status}"}}"#
+            )
+        };
+        let full = || {
+            text(
+                r#"{"id":"f","kind":"ConversationStateUpdateEvent","key":"full_state","value":{"execution_status":"finished"}}"#,
+            )
+        };
+        let mut log = new();
+        log.subscribed(true);
+        log.page(&format!(r#"{{"items":[{}]}}"#, told("s", "idle")), true).unwrap();
+        assert!(matches!(log.event(full()), Step::Wait));
+        assert!(matches!(log.event(text(&told("s", "idle"))), Step::Event(_)), "now it is where the log ended");
+        assert!(matches!(log.event(full()), Step::Event(_)));
     }
 
     #[test]
