@@ -182,3 +182,50 @@ fn told_status(text: &str) -> Option<Status> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(id: &str, status: &str) -> String {
+        format!(r#"{{"id":"{id}","kind":"ConversationStateUpdateEvent","key":"execution_status","value":"{status}"}}"#)
+    }
+
+    fn full(status: &str) -> Live {
+        let text = format!(
+            r#"{{"id":"f","kind":"ConversationStateUpdateEvent","key":"full_state","value":{{"execution_status":"{status}"}}}}"#
+        );
+        Live { seq: None, text }
+    }
+
+    fn live(text: String) -> Live {
+        Live { seq: None, text }
+    }
+
+    #[test]
+    fn a_state_that_a_slow_socket_tells_is_dropped_while_it_lags_behind_the_log() {
+        let mut lag = Lag::behind(&[told("a", "running"), told("b", "idle")]);
+        assert!(!lag.lets(&full("finished")) && lag.lets(&full("idle")));
+        assert!(lag.lets(&live(told("a", "running"))) && !lag.lets(&full("finished")));
+        assert!(lag.lets(&live(told("b", "idle"))), "now it is where the log ended");
+        assert!(lag.lets(&full("finished")));
+        let mut lag = Lag::behind(&[told("b", "idle")]);
+        assert!(lag.lets(&live(told("c", "running"))), "now it is further");
+        assert!(lag.lets(&full("finished")));
+    }
+
+    #[test]
+    fn of_a_log_that_does_not_know_our_place_what_follows_the_latest_known_event_is_ours() {
+        let known = VecDeque::from(["b".to_owned(), "gone".to_owned()]);
+        let mut missed = Missed::new(Vec::new());
+        let mut page = |ids: &[&str], next: Option<&str>| {
+            let items = ids.iter().map(|id| format!(r#"{{"id":"{id}","kind":"PauseEvent"}}"#)).collect();
+            let Handed { events, next, rewound, .. } = missed.page(items, next.map(str::to_owned), &known, true);
+            let ids: Vec<_> = events.iter().filter_map(Live::id).collect();
+            (ids.join(" "), next.is_some(), rewound)
+        };
+        assert_eq!(page(&["x", "y"], Some("a")), (String::new(), true, false), "it is not known yet what is ours");
+        assert_eq!(page(&["a", "b"], Some("c")), (String::new(), true, false));
+        assert_eq!(page(&["c", "d"], None), ("c d".into(), false, true));
+    }
+}

@@ -338,19 +338,6 @@ mod tests {
     }
 
     #[test]
-    fn of_a_log_that_does_not_know_our_place_what_follows_the_latest_known_event_is_ours() {
-        let mut log = new();
-        log.delivered("b");
-        log.delivered("gone");
-        log.subscribed(true);
-        for (page, next) in [(["x", "y"], "a"), (["a", "b"], "c")] {
-            let Step::Some { events, .. } = read(&mut log, &page, Some(next)).1 else { panic!("nothing comes") };
-            assert!(events.is_empty(), "it is not known yet what is ours");
-        }
-        assert_eq!(ids(read(&mut log, &["c", "d"], None).1), ("c d".into(), true));
-    }
-
-    #[test]
     fn the_place_is_where_a_socket_with_numbers_is_and_not_where_the_log_was_read_to() {
         let mut log = Reconciliation::new(None, Status::Idle);
         log.subscribed(false);
@@ -407,27 +394,6 @@ mod tests {
             let (_, step) = log.page(&format!(r#"{{"items":[{told}]}}"#), true).unwrap();
             assert_eq!(ids(step).0, order);
         }
-    }
-
-    #[test]
-    fn a_state_that_a_slow_socket_brings_after_the_log_was_read_is_dropped_while_it_lags_behind() {
-        let text = |text: &str| Live { seq: None, text: text.to_owned() };
-        let told = |id: &str, status: &str| {
-            format!(
-                r#"{{"id":"{id}","kind":"ConversationStateUpdateEvent","key":"execution_status","value":"{status}"}}"#
-            )
-        };
-        let full = || {
-            text(
-                r#"{"id":"f","kind":"ConversationStateUpdateEvent","key":"full_state","value":{"execution_status":"finished"}}"#,
-            )
-        };
-        let mut log = new();
-        log.subscribed(true);
-        log.page(&format!(r#"{{"items":[{}]}}"#, told("s", "idle")), true).unwrap();
-        assert!(matches!(log.event(full()), Step::Wait));
-        assert!(matches!(log.event(text(&told("s", "idle"))), Step::Event(_)), "now it is where the log ended");
-        assert!(matches!(log.event(full()), Step::Event(_)));
     }
 
     #[test]
