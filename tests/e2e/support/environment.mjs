@@ -17,6 +17,9 @@ export const agentServer = told("PAGEHAND_AGENT_SERVER");
 export const olderAgentServer = told("PAGEHAND_OLDER_AGENT_SERVER");
 /** The language model of the real server. */
 export const scriptedLlm = told("PAGEHAND_SCRIPTED_LLM");
+/** UiPath's own runtime: a Python that has it, and the peer in which a script takes the agent's place. */
+export const uipathPython = told("PAGEHAND_UIPATH_PYTHON");
+export const uipathPeer = told("PAGEHAND_UIPATH_PEER");
 export const chromium = told("PAGEHAND_CHROMIUM");
 /** Where logs and screenshots go. */
 export const output = told("PAGEHAND_OUTPUT");

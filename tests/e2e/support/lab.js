@@ -1,7 +1,7 @@
 // The page's side of the tests: conversations with declared tools, and a tape of all that happens to them.
 // Tests reach it as `window.lab`; what goes in and out is JSON.
 
-const TOPICS = ["call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error"];
+const TOPICS = ["call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error", "condition", "label"];
 
 /** What went wrong outside of any test's sight. */
 const troubles = [];
@@ -40,6 +40,29 @@ function gate(name) {
 
 const never = () => new Promise(() => {});
 
+/** Servers that the page has: conversations of one server share what it has. */
+const servers = new Map();
+/** How often the page was asked for a token. */
+let tokensAsked = 0;
+function serverOf(where) {
+  const name = JSON.stringify(where);
+  if (!servers.has(name)) servers.set(name, where.organization === undefined ? pagehand.openhands(where) : pagehand.uipath(tokened(where)));
+  return servers.get(name);
+}
+
+/** Tokens of a list are given one after the other, the last one for ever; where there is none, the function throws. */
+function tokened({ tokens, ...where }) {
+  if (tokens === undefined) return where;
+  const left = [...tokens];
+  const token = async () => {
+    tokensAsked += 1;
+    const next = left.length > 1 ? left.shift() : left[0];
+    if (next === null) throw new Error("nobody is signed in");
+    return next;
+  };
+  return { ...where, token };
+}
+
 /** What a tool's handler can do, by name. `this` is its declaration. */
 const HANDLERS = {
   echo: (args) => ({ echo: args }),
@@ -69,6 +92,17 @@ const HANDLERS = {
   wrong_result: () => ({ count: "many" }),
   function_result: () => ({ pay: 1n }),
   nothing() {},
+  /** Results that JSON cannot carry, or carries as something else. */
+  bigint: () => 10n ** 20n,
+  cycle() {
+    const ring = {};
+    ring.ring = ring;
+    return ring;
+  },
+  date: () => new Date(0),
+  text: () => "abc",
+  list: () => [{ ok: true, n: null }],
+  huge: ({ size }) => ({ text: "x".repeat(size) }),
   async sends(_args, { conversation }) {
     await conversation.send("said by a handler", { run: false });
     return "sent";
@@ -85,6 +119,14 @@ const HANDLERS = {
   async cancels_itself(_args, { conversation, callId }) {
     await conversation.cancel(callId, "thought better of it");
     return "too late";
+  },
+};
+
+/** What a tool's `confirm` can be, beside a boolean. */
+const CONFIRMS = {
+  large: async ({ size }) => size > 10,
+  throws() {
+    throw new Error("no opinion");
   },
 };
 
@@ -107,6 +149,7 @@ class Talk {
 
   /** A tool as pagehand takes it, from a declaration of the test. */
   tool({ handler, ...declaration }) {
+    if (typeof declaration.confirm === "string") declaration.confirm = CONFIRMS[declaration.confirm];
     if (handler === undefined) return pagehand.tool(declaration);
     const { kind = handler, ...more } = typeof handler === "object" ? handler : {};
     const state = { ...more, talk: this.name };
@@ -128,6 +171,24 @@ class Talk {
       return HANDLERS[kind].call(state, args, context);
     };
     return pagehand.tool({ ...declaration, execute: /^throws/.test(kind) ? bare : execute });
+  }
+
+  /** A guard that says the same at each call of a tool: `{ before: { tool, says } }`, or `throws`. */
+  guard(guard) {
+    const made = (point) => async (call) => {
+      const { tool, says, throws } = guard[point];
+      if (tool !== undefined && tool !== call.tool) return undefined;
+      this.add("guard", { point, ...structuredClone(call) });
+      if (throws !== undefined) throw new Error(throws);
+      return says;
+    };
+    return Object.fromEntries(Object.keys(guard).map((point) => [point, made(point)]));
+  }
+
+  /** Options as pagehand takes them. */
+  options({ tools = [], guards, signal, ...options }) {
+    const more = guards === undefined ? {} : { guards: guards.map((guard) => this.guard(guard)) };
+    return { ...options, ...more, tools: tools.map((tool) => this.tool(tool)), signal: signalOf(signal) };
   }
 
   async open(opening) {
@@ -204,28 +265,31 @@ function signalOf(name) {
 }
 
 /** Methods of a conversation that a test may call as they are. */
-const METHODS = ["send", "run", "idle", "history", "cancel", "close", "pause", "interrupt", "delete", "navigate", "ask", "condense"];
+const METHODS = ["send", "run", "idle", "history", "cancel", "close", "pause", "interrupt", "delete", "navigate", "ask", "condense",
+  "stop", "feedback"];
 /** Those whose last argument is an object and no options. */
-const TAKERS = ["setConfirmationPolicy", "update", "switchLlm"];
+const TAKERS = ["setConfirmationPolicy", "update", "switchLlm", "sendMetaEvent"];
 
 globalThis.lab = {
   troublesSoFar: () => troubles,
 
-  start: (name, server, { tools = [], signal, ...options }) =>
+  start: (name, server, options) =>
     attempt(() => {
       const talk = new Talk(name);
       talks.set(name, talk);
-      const all = { ...options, tools: tools.map((tool) => talk.tool(tool)), signal: signalOf(signal) };
-      return talk.open(pagehand.openhands(server).start(all));
+      return talk.open(serverOf(server).start(talk.options(options)));
     }),
 
-  attach: (name, server, id, { tools = [], signal, ...options }) =>
+  attach: (name, server, id, options) =>
     attempt(() => {
       const talk = new Talk(name);
       talks.set(name, talk);
-      const all = { ...options, tools: tools.map((tool) => talk.tool(tool)), signal: signalOf(signal) };
-      return talk.open(pagehand.openhands(server).attach(id, all));
+      return talk.open(serverOf(server).attach(id, talk.options(options)));
     }),
+
+  /** Asks a server something that is about no conversation. */
+  inquire: (server, method, ...args) => attempt(() => serverOf(server)[method](...args)),
+  tokensAsked: () => tokensAsked,
 
   /** An app that has a socket of its own, and gives what it hears, once or twice. */
   dispatch: (name, server, id, { tools = [], route, twice }) =>
@@ -262,6 +326,25 @@ globalThis.lab = {
       return accept ? open.approve() : open.reject(...args);
     }),
 
+  /** Answers the question about a call of this tool. */
+  answerTool: (name, tool, accept, ...args) =>
+    attempt(() => {
+      const open = talks.get(name).conversation.approvals.find(({ calls }) => calls.some((call) => call.tool === tool));
+      return accept ? open.approve(...args) : open.reject(...args);
+    }),
+
+  /** Uploads a file of text. */
+  upload: (name, text, type, options) => attempt(() => talks.get(name).conversation.upload(new Blob([text], { type }), options)),
+
+  /** Streams text beside the messages. */
+  stream: (name, options, chunks) =>
+    attempt(async () => {
+      const input = await talks.get(name).conversation.openInput(options);
+      for (const chunk of chunks) await input.write(chunk);
+      await input.end();
+      return input.id;
+    }),
+
   fork: (name, copy, options) =>
     attempt(() => {
       const talk = new Talk(copy);
@@ -278,8 +361,9 @@ globalThis.lab = {
     }),
 
   state: (name) => {
-    const { status, tools, openCalls, approval } = talks.get(name).conversation;
-    return { status, tools, openCalls, approval: approval && recorded("approval", approval) };
+    const { status, tools, openCalls, approval, approvals, label } = talks.get(name).conversation;
+    const shown = (request) => request && recorded("approval", request);
+    return { status, tools, openCalls, approval: shown(approval), approvals: approvals.map(shown), label };
   },
 
   /** At the next event of the topic its listener does this, in the middle of the delivery. */

@@ -126,25 +126,24 @@ export class Lab {
 
   /**
    * Starts a conversation whose agent plays a script.
-   * @param {import("./servers.mjs").AgentServer} server
+   * @param {import("./suite.mjs").AnyServer} server
    * @param {{ tools?: object[], steps?: object[], script?: string, url?: string, key?: string } & Record<string, unknown>} [options]
    * @returns {Promise<Talk>}
    */
   async start(server, { steps, script = `script-${Math.random()}`, url, key, ...options } = {}) {
     if (steps) await server.script(script, steps);
-    const all = { agent: server.agent(script), workspace: "project", autotitle: false, stuck_detection: false, ...options };
-    return this.#open("start", options, [addressOf(server, url, key), all]);
+    return this.#open("start", options, [server.address({ url, key }), server.starting(script, options)]);
   }
 
   /**
    * Joins a conversation.
-   * @param {import("./servers.mjs").AgentServer} server
+   * @param {import("./suite.mjs").AnyServer} server
    * @param {string} id
    * @param {{ tools?: object[], url?: string, key?: string, signal?: string }} [options]
    * @returns {Promise<Talk>}
    */
   attach(server, id, { url, key, ...options } = {}) {
-    return this.#open("attach", options, [addressOf(server, url, key), id, options]);
+    return this.#open("attach", options, [server.address({ url, key }), id, options]);
   }
 
   /**
@@ -153,7 +152,7 @@ export class Lab {
    * @param {{ tools?: object[], route: string, twice?: boolean }} options @returns {Promise<Talk>}
    */
   dispatch(server, id, options) {
-    return this.#open("dispatch", options, [addressOf(server), id, options]);
+    return this.#open("dispatch", options, [server.address(), id, options]);
   }
 
   /** Copies a conversation of this page, and opens the copy. @param {string} of @param {object} options @returns {Promise<Talk>} */
@@ -164,7 +163,12 @@ export class Lab {
 
   /** A page of the server's conversations. @param {import("./servers.mjs").AgentServer} server @param {object} [options] */
   async list(server, options = {}) {
-    return unpacked(await this.run("list", addressOf(server), options));
+    return unpacked(await this.run("list", server.address(), options));
+  }
+
+  /** Asks a server something that is about no conversation. @param {import("./suite.mjs").AnyServer} server @param {string} method @param {...unknown} args @returns {Promise<any>} */
+  async inquire(server, method, ...args) {
+    return unpacked(await this.run("inquire", server.address(), method, ...args));
   }
 
   /** Aborts the signal of this name. @param {string} name */
@@ -246,9 +250,4 @@ export class Lab {
     this.#talks.set(name, { conversation: opened.id, early: tools.filter((tool) => tool.runOn === "announcement").map((tool) => tool.name) });
     return new Talk(this, name, opened);
   }
-}
-
-/** @param {import("./servers.mjs").AgentServer} server @param {string} [url] @param {string} [key] */
-function addressOf(server, url = server.url, key = server.key) {
-  return { url, sessionKey: key || undefined };
 }

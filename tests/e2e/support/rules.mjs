@@ -1,7 +1,8 @@
 // What must hold of every conversation, whatever a test does to it.
 import assert from "node:assert/strict";
+import { toolCall } from "./uipath.mjs";
 
-const ORDER = ["announced", "waiting", "authorised", "validating", "claiming", "elsewhere", "running", "settled", "withdrawn"];
+const ORDER = ["announced", "waiting", "authorised", "validating", "claiming", "elsewhere", "guarding", "confirming", "running", "settled", "withdrawn"];
 const FINAL = ["settled", "withdrawn"];
 /** Outcomes of calls whose handler has not run. */
 const NOT_RUN = ["missing_handler", "invalid_arguments", "rejected"];
@@ -17,6 +18,7 @@ export function checkTape(tape, { early, ran }) {
   const calls = new Map();
   for (const { topic, value } of asTold(tape)) {
     if (topic === "event" && isAcknowledgement(value)) allowed.add(value.action_id);
+    if (topic === "event" && isGoSignal(value)) allowed.add(`${value.exchange.exchangeId}/${toolCall(value).toolCallId}`);
     if (topic === "run") {
       const { callId, tool } = value;
       assert.ok(!runs.has(callId), `${tool} ran twice for call ${callId}`);
@@ -50,6 +52,11 @@ function* asTold(tape) {
 /** @param {any} event */
 function isAcknowledgement({ kind, observation }) {
   return kind === "ObservationEvent" && observation?.kind === "ClientToolObservation" && !observation.is_error;
+}
+
+/** @param {any} event */
+function isGoSignal(event) {
+  return toolCall(event).executingToolCall !== undefined;
 }
 
 /** @param {any} step @param {Map<string, any>} calls @param {Map<string, string>} runs @param {(callId: string) => boolean} ran */

@@ -1,10 +1,11 @@
-// The two kinds of agent server, with one face: the same scenario runs on both.
+// The kinds of server, with one face: the same scenario runs on several.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { agentServer, mockServer, olderAgentServer, scriptedLlm } from "./environment.mjs";
 import { Child, freePort } from "./process.mjs";
+import { startService } from "./uipath.mjs";
 
 /** In no URL, error, event or console line may this ever appear. */
 export const KEY = "canary-session-key-3f1b";
@@ -16,13 +17,16 @@ export const LLM_KEY = "canary-llm-key-77d0";
 /** How long the log may take to show what a test waits for. */
 const PATIENCE = 20_000;
 
-/** @typedef {{ kind: "mock" | "real", name: string, version: string, launcher?: string }} Target */
+/** @typedef {{ kind: "mock" | "real" | "service", name: string, version?: string, launcher?: string, runtime?: string }} Target */
 
 /** @type {Record<string, Target>} */
 export const TARGETS = {
   mock: { kind: "mock", name: "mock 1.58, session socket", version: "1.58.2" },
   legacy: { kind: "mock", name: "mock 1.44, legacy socket", version: "1.44.0" },
   real: { kind: "real", name: "agent-server 1.58.2", version: "1.58.2", launcher: agentServer },
+  // Of both the service is a stand-in.
+  service: { kind: "service", name: "UiPath's service", runtime: "scripted" },
+  runtime: { kind: "service", name: "UiPath's service with UiPath's own runtime", runtime: "fast" },
   real143: { kind: "real", name: "agent-server 1.43.1, legacy socket", version: "1.43.1", launcher: olderAgentServer },
 };
 
@@ -61,6 +65,19 @@ export class AgentServer {
   /** Lets steps that hold on to this name go on. @param {string} name */
   release(name) {
     return this.#steer("POST", `/release/${name}`);
+  }
+
+  /**
+   * Where a page finds it.
+   * @param {{ url?: string, key?: string }} [options]
+   */
+  address({ url = this.url, key = this.key } = {}) {
+    return { url, sessionKey: key || undefined };
+  }
+
+  /** What starts a conversation whose agent plays a script. @param {string} script @param {object} options */
+  starting(script, options) {
+    return { agent: this.agent(script), workspace: "project", autotitle: false, stuck_detection: false, ...options };
   }
 
   /** The agent that plays a script. @param {string} script @param {object} [llm] */
@@ -180,11 +197,22 @@ export class AgentServer {
   }
 
   /** @param {string} method @param {string} path @param {unknown} [body] */
-  async #steer(method, path, body) {
-    const response = await fetch(this.#control + path, { method, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return response.json();
+  #steer(method, path, body) {
+    return steer(this.#control, method, path, body);
   }
+}
+
+/**
+ * Asks something of the part of a stand-in that only tests see.
+ * @param {string} control its address
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+export async function steer(control, method, path, body) {
+  const response = await fetch(control + path, { method, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response.json();
 }
 
 /**
@@ -193,17 +221,24 @@ export class AgentServer {
  * @returns {Promise<AgentServer>}
  */
 export function start(target, more) {
+  if (target.kind === "service") return startService(target, more);
   return target.kind === "mock" ? startMock(target, more) : startReal(target);
 }
 
 /** @param {Target} target */
 async function startMock(target, { options = [], key = KEY } = {}) {
+  const all = ["--key", key, "--version", target.version ?? "", ...options];
+  const { url, ...parts } = await launchMock(`mock-${target.version}`, all);
+  return new AgentServer({ target, url, llm: url, control: `${url}/mock`, key, ...parts });
+}
+
+/** Starts the stand-in. @param {string} label @param {string[]} options */
+export async function launchMock(label, options) {
   const folder = mkdtempSync(join(tmpdir(), "pagehand-"));
   const portFile = join(folder, "port");
-  const all = ["--port", "0", "--port-file", portFile, "--key", key, "--version", target.version, ...options];
-  const child = new Child(`mock-${target.version}`, mockServer, all);
+  const child = new Child(label, mockServer, ["--port", "0", "--port-file", portFile, ...options]);
   const url = `http://127.0.0.1:${await child.until("the mock server", () => readFileSync(portFile, "utf8"))}`;
-  return new AgentServer({ target, url, llm: url, control: `${url}/mock`, children: [child], folder, key });
+  return { url, children: [child], folder };
 }
 
 /** @param {Target} target */

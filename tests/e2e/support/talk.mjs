@@ -55,6 +55,26 @@ export class Talk {
     return unpacked(await this.#lab.run("answer", this.#name, false, reason, say === undefined ? {} : { say }));
   }
 
+  /**
+   * Answers the question about a call of a tool.
+   * @param {string} tool
+   * @param {boolean} accept
+   * @param {...unknown} args of `approve` or `reject`
+   */
+  async decide(tool, accept, ...args) {
+    return unpacked(await this.#lab.run("answerTool", this.#name, tool, accept, ...args));
+  }
+
+  /** @param {string} text @param {string} type @param {object} [options] @returns {Promise<any>} */
+  async upload(text, type, options) {
+    return unpacked(await this.#lab.run("upload", this.#name, text, type, options));
+  }
+
+  /** Streams text. @param {object} options @param {string[]} chunks @returns {Promise<string>} the stream's id */
+  async stream(options, chunks) {
+    return unpacked(await this.#lab.run("stream", this.#name, options, chunks));
+  }
+
   /** @param {object} [options] @returns {Promise<Talk>} */
   fork(options = {}) {
     return this.#lab.fork(this.#name, options);
@@ -88,7 +108,7 @@ export class Talk {
     return unpacked(await this.#lab.run("declare", this.#name, declaration));
   }
 
-  /** @returns {Promise<{ status: string, tools: any, openCalls: any[] }>} */
+  /** @returns {Promise<{ status: string, tools: any, openCalls: any[], approval: any, approvals: any[], label?: string }>} */
   state() {
     return this.#lab.run("state", this.#name);
   }
