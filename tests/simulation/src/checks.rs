@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::page::Asked;
 use crate::people::Act;
+use crate::plan::Kind;
 use crate::reached::Situation;
 use crate::server::text;
 use crate::world::{Coming, Tab, Who, World, trace};
@@ -75,12 +76,13 @@ struct Answers {
 struct Step<'a> {
     call_id: &'a str,
     state: &'a str,
+    reason: &'a str,
     #[serde(borrow)]
-    outcome: Option<Kind<'a>>,
+    outcome: Option<Ended<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Kind<'a> {
+struct Ended<'a> {
     kind: &'a str,
 }
 
@@ -95,8 +97,19 @@ struct Named<'a> {
     state: &'a str,
 }
 
-const STATES: [&str; 9] =
-    ["announced", "waiting", "authorised", "validating", "claiming", "elsewhere", "running", "settled", "withdrawn"];
+const STATES: [&str; 11] = [
+    "announced",
+    "waiting",
+    "authorised",
+    "validating",
+    "claiming",
+    "elsewhere",
+    "guarding",
+    "confirming",
+    "running",
+    "settled",
+    "withdrawn",
+];
 
 /// By how much the state that a server shows may be old.
 const SAVED: u64 = 40;
@@ -206,12 +219,13 @@ impl World {
             Topic::Call => self.call_told(who, json),
             Topic::Approval => {
                 let question: Question = serde_json::from_str(json).unwrap();
-                let open = (question.state == "open").then(|| question.id.to_owned());
+                let (open, id) = (question.state == "open", question.id.to_owned());
                 if let Some(page) = self.page(who) {
-                    page.approval.clone_from(&open);
+                    page.approvals.retain(|other| *other != id);
+                    page.approvals.extend(open.then(|| id.clone()));
                 }
-                if let Some(approval) = open {
-                    self.question(who, &approval);
+                if open {
+                    self.question(who, &id);
                 }
             }
             Topic::Connection => {
@@ -243,6 +257,8 @@ impl World {
                         self.checks.missed_at.push(self.now);
                     }
                     "duplicate_event" => self.reached.note(Situation::DuplicateDropped),
+                    "unflagged_call" => self.reached.note(Situation::Unflagged),
+                    "result_too_large" => self.reached.note(Situation::ToldTooLarge),
                     _ => {}
                 }
             }
@@ -272,7 +288,9 @@ impl World {
 
     fn call_told(&mut self, who: Who, json: &str) {
         let step: Step = serde_json::from_str(json).unwrap();
-        let number = text::number(step.call_id).unwrap();
+        let Some(number) = self.number(step.call_id) else {
+            return self.checks.fail(&format!("{who} tells of {}, which the agent never asked for", step.call_id));
+        };
         let rank = |state: &str| STATES.iter().position(|known| *known == state);
         let now = rank(step.state).unwrap();
         let told = self.checks.pages.entry(who).or_default().calls.entry(number).or_default();
@@ -292,8 +310,9 @@ impl World {
             self.may_crash(who);
         }
         if step.outcome.is_some_and(|outcome| outcome.kind == "missing_handler") {
-            let lacks = self.server.calls.get(&number).is_some_and(|call| call.tool == "rare");
-            if !lacks || self.page(who).is_some_and(|page| page.rare) {
+            let lacks = matches!(self.tool_of(number), Some("rare" | "nowhere"));
+            let has = self.tool_of(number) == Some("rare") && self.page(who).is_some_and(|page| page.rare);
+            if !lacks || has {
                 self.checks.fail(&format!("{who} says that no handler is there for e{number}"));
             }
         }
@@ -301,13 +320,65 @@ impl World {
 
     /// A handler starts.
     pub fn check_run(&mut self, who: Who, call: &str, arguments: &str) {
-        let Some(number) = text::number(call) else { return self.checks.fail("an unknown call runs") };
+        let Some(number) = self.number(call) else { return self.checks.fail("an unknown call runs") };
         let Some(page) = self.page(who) else { return };
         let domain = if page.storage_lost { Domain::Page } else { Domain::Storage };
         let rare = page.rare;
-        let Some(truth) = self.server.calls.get(&number) else {
-            return self.checks.fail(&format!("{call} runs, which the agent never asked for"));
+        let wrong = match self.plan.kind {
+            Kind::OpenHands => self.wrong_run(who, number, arguments, rare),
+            Kind::UiPath => self.wrong_run_of_uipath(who, number, arguments, rare),
         };
+        if let Some(wrong) = wrong {
+            self.checks.fail(&format!("{call} runs in {who} {wrong}"));
+        }
+        let runs = self.checks.runs.entry(number).or_default();
+        let again = runs.iter().any(|(other, of)| *other == who || (*of == Domain::Storage && domain == *of));
+        runs.push((who, domain));
+        if again {
+            self.checks.fail(&format!("{call} runs twice"));
+        }
+    }
+
+    /// The number of a call, by its name in the house.
+    pub fn number(&self, call: &str) -> Option<u32> {
+        match self.plan.kind {
+            Kind::OpenHands => text::number(call),
+            Kind::UiPath => self.service.number(call),
+        }
+    }
+
+    fn tool_of(&self, call: u32) -> Option<&'static str> {
+        match self.plan.kind {
+            Kind::OpenHands => self.server.calls.get(&call).map(|call| call.tool),
+            Kind::UiPath => self.service.call(call).map(|call| call.wish.tool()),
+        }
+    }
+
+    fn wrong_run_of_uipath(&self, who: Who, number: u32, arguments: &str, rare: bool) -> Option<&'static str> {
+        let truth = self.service.call(number)?;
+        if truth.let_through.is_none() {
+            Some("before the service let it through")
+        } else if !truth.wish.is_flagged() {
+            Some("though it is not the page's")
+        } else if truth.refused && !self.checks.storage_lost {
+            Some("although it was refused")
+        } else if !self.answers.knows_go_signal(who, number) {
+            Some("and has not heard that it may")
+        } else if self.answers.knows_end(who, number) {
+            Some("and knows that it is over")
+        } else if truth.arguments != arguments {
+            Some("with arguments that are not the service's")
+        } else if !truth.valid && truth.wish.tool() == "strict" {
+            Some("with arguments that do not fit the schema")
+        } else if truth.wish.tool() == "rare" && !rare {
+            Some("without a handler")
+        } else {
+            None
+        }
+    }
+
+    fn wrong_run(&mut self, who: Who, number: u32, arguments: &str, rare: bool) -> Option<&'static str> {
+        let Some(truth) = self.server.calls.get(&number) else { return Some("and the agent never asked for it") };
         let early = truth.tool == "early";
         let told = self.checks.pages.get(&who).is_some_and(|seen| seen.delivered.contains(&number));
         let wrong = if truth.acked.is_none() && !early {
@@ -325,18 +396,10 @@ impl World {
         } else {
             None
         };
-        if let Some(wrong) = wrong {
-            self.checks.fail(&format!("{call} runs in {who} {wrong}"));
-        }
         if early && truth.acked.is_none() {
             self.reached.note(Situation::RanEarly);
         }
-        let runs = self.checks.runs.entry(number).or_default();
-        let again = runs.iter().any(|(other, of)| *other == who || (*of == Domain::Storage && domain == *of));
-        runs.push((who, domain));
-        if again {
-            self.checks.fail(&format!("{call} runs twice"));
-        }
+        wrong
     }
 
     pub fn check_settled(&mut self, who: Who, what: &Asked, result: &Result<String, String>) {
@@ -351,11 +414,12 @@ impl World {
             (
                 Asked::Say(words) | Asked::Approve { say: Some(words), .. } | Asked::Answer { say: Some(words), .. },
                 Ok(_),
-            ) if !self.server.said.contains_key(words) => {
+            ) if self.plan.kind == Kind::OpenHands && !self.server.said.contains_key(words) => {
                 self.checks.fail(&format!("{who} says that {words:?} was sent, and it is not in the log"));
             }
             (Asked::Answer { .. } | Asked::Approve { .. }, Err(code)) => match code.as_str() {
                 "approval_answered" => self.reached.note(Situation::AnswerRefused),
+                "invalid_edit" => self.reached.note(Situation::InvalidEdit),
                 "unreachable" | "request_timeout" | "unconfirmed" => self.unknown(who, what),
                 _ => {}
             },
@@ -369,7 +433,7 @@ impl World {
         let (Asked::Answer { approval, .. } | Asked::Approve { approval, .. }) = what else { return };
         if self.people.per_mille(700) {
             let at = self.now + self.people.pick(&[50, 500, 3_000, 10_000]);
-            let again = Act::Answer { approval: approval.clone(), accept: true, say: false };
+            let again = Act::Answer { approval: approval.clone(), accept: true, say: false, edit: None };
             self.comes(at, Coming::Act(who, again));
         }
     }
@@ -423,6 +487,7 @@ fn told_situation(step: &Step) -> Option<Situation> {
     Some(match (step.state, step.outcome.as_ref().map(|outcome| outcome.kind)) {
         ("elsewhere", _) => Situation::Elsewhere,
         ("withdrawn", _) => Situation::Withdrawn,
+        (_, Some("interrupted")) if step.reason == "nothing is known of it" => Situation::Orphaned,
         (_, Some("interrupted")) => Situation::Interrupted,
         (_, Some("timed_out")) => Situation::TimedOut,
         (_, Some("invalid_arguments")) => Situation::Unfit,

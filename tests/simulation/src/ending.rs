@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::page::{Asked, Operation};
+use crate::plan::Kind;
 use crate::server::Phase;
 use crate::world::{Who, World};
 
@@ -21,6 +22,9 @@ impl World {
 
     /// What has not come to its end.
     fn unfinished(&mut self) -> Option<String> {
+        if self.plan.kind == Kind::UiPath {
+            return self.unfinished_of_uipath();
+        }
         if self.server.deleted {
             return None;
         }
@@ -47,6 +51,53 @@ impl World {
         everybody.into_iter().find_map(|who| self.unfinished_in(who).map(|what| format!("{who}: {what}")))
     }
 
+    fn unfinished_of_uipath(&mut self) -> Option<String> {
+        let everybody = self.everybody();
+        if everybody.is_empty() && self.tabs.iter().all(|tab| tab.over || tab.life == 0) {
+            return None;
+        }
+        if let Some(tab) = self.tabs.iter().position(|tab| tab.page.is_none() && !tab.over && tab.life > 0) {
+            return Some(format!("tab{tab} is not loaded"));
+        }
+        if !self.service.rests() {
+            return Some("the agent still runs".to_owned());
+        }
+        everybody.into_iter().find_map(|who| self.open_in(who).map(|what| format!("{who}: {what}")))
+    }
+
+    /// What is open in a page, whatever its server is.
+    fn open_in(&mut self, who: Who) -> Option<String> {
+        let page = self.page(who)?;
+        if page.connection != "ready" {
+            return Some(format!("the connection is {}", page.connection));
+        }
+        if let Some(open) = page.operations.iter().find(|operation| operation.result.is_none()) {
+            return Some(format!("{:?} is not settled", open.what));
+        }
+        if let Some(approval) = page.approvals.first() {
+            return Some(format!("{approval} is still asked"));
+        }
+        if matches!(page.status.as_str(), "running" | "waiting_for_confirmation") {
+            return Some(format!("it says {}, and the agent rests", page.status));
+        }
+        if !page.operations.iter().any(|operation| operation.what == Asked::Idle) {
+            return Some("nobody has asked when all is done".to_owned());
+        }
+        let said = |operation: &Operation| match (&operation.what, &operation.result) {
+            (Asked::Say(words), Some(Ok(_))) | (Asked::Answer { say: Some(words), .. }, Some(Ok(_))) => {
+                Some(words.clone())
+            }
+            _ => None,
+        };
+        let said: Vec<String> = page.operations.iter().filter_map(said).collect();
+        if let Some(lost) = said.iter().find(|words| !self.service.said.contains_key(*words)) {
+            return Some(format!("{lost:?} was sent, and has not arrived"));
+        }
+        let seen = self.checks.pages.get(&who)?;
+        let open = seen.calls.iter().find(|(_, told)| told.is_under_way());
+        open.map(|(call, told)| format!("call {call} is still {}", told.state))
+    }
+
     fn unfinished_in(&mut self, who: Who) -> Option<String> {
         let status = self.server.status;
         let page = self.page(who)?;
@@ -57,7 +108,7 @@ impl World {
         if let Some(open) = page.operations.iter().find(open) {
             return Some(format!("{:?} is not settled", open.what));
         }
-        if let Some(approval) = &page.approval {
+        if let Some(approval) = page.approvals.first() {
             return Some(format!("{approval} is still asked"));
         }
         if !page.status.is_empty() && page.status != status {
@@ -96,7 +147,8 @@ impl World {
         self.check_nothing_lost();
         self.check_agreement();
         let by_hand = |words: &str| !words.starts_with('[');
-        if let Some((words, times)) = self.server.said.iter().find(|(words, times)| **times > 1 && by_hand(words)) {
+        let said = if self.plan.kind == Kind::UiPath { &self.service.said } else { &self.server.said };
+        if let Some((words, times)) = said.iter().find(|(words, times)| **times > 1 && by_hand(words)) {
             let what = format!("{words:?} was sent {times} times");
             self.checks.fail(&what);
         }
@@ -112,7 +164,8 @@ impl World {
 
     /// Every call that was let through while a page was there, or being loaded anew in time, was run or told.
     fn check_nothing_lost(&mut self) {
-        if self.server.deleted || self.server.rewound || self.checks.storage_lost {
+        let uipath = self.plan.kind == Kind::UiPath;
+        if uipath || self.server.deleted || self.server.rewound || self.checks.storage_lost {
             return;
         }
         for who in self.everybody() {

@@ -2,9 +2,10 @@
 //! seed plays it again. What must hold is checked at every step (`checks.rs`) and in the end (`ending.rs`).
 //!
 //! ```text
-//! simulation [--from SEED] [--seeds COUNT]     plays many schedules
+//! simulation [--from SEED] [--seeds COUNT]     plays many schedules, half of them with each kind of server
 //! simulation --seed SEED [--trace]             plays one; a failing one is made smaller, unless its whole trace is wanted
 //! simulation --until-one-fails [...]           the same, for a core that is broken on purpose
+//! simulation --protocol openhands|uipath [...] the same with one kind of server
 //! ```
 #![cfg_attr(not(target_arch = "wasm32"), allow(missing_docs))]
 #![allow(
@@ -19,24 +20,28 @@
     reason = "a test: what goes wrong is to end it"
 )]
 
+mod answers;
 mod browser;
 mod chance;
 mod checks;
 mod ending;
+mod line;
 mod network;
+mod packets;
 mod page;
 mod people;
 mod plan;
 mod reached;
 mod runner;
 mod server;
+mod service;
 mod tools;
 mod world;
 
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 
-use plan::Plan;
+use plan::{Kind, Plan};
 
 /// Failing seeds that are shown.
 const SHOWN: usize = 3;
@@ -52,31 +57,37 @@ fn main() -> ExitCode {
     };
     let whole = arguments.iter().any(|argument| argument == "--trace");
     let first_only = arguments.iter().any(|argument| argument == "--until-one-fails");
+    let protocol = arguments.iter().position(|argument| argument == "--protocol");
+    let protocol = protocol.map(|place| arguments.get(place + 1).expect("a protocol").as_str());
+    let kinds: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|kind| protocol.is_none_or(|name| name == kind.as_str())).collect();
     let well = if let Some(seed) = number("--seed") {
-        one(seed, whole)
+        kinds.iter().map(|kind| one(*kind, seed, whole)).fold(true, |all, well| all && well)
     } else {
-        many(number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000), first_only)
+        many(&kinds, number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000), first_only)
     };
     if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn one(seed: u64, whole: bool) -> bool {
-    let (trace, failure) = runner::traced(&Plan::new(seed));
+fn one(kind: Kind, seed: u64, whole: bool) -> bool {
+    let (trace, failure) = runner::traced(&Plan::new(kind, seed));
+    let name = kind.as_str();
     match &failure {
-        Some(_) if !whole => println!("{}", runner::report(seed)),
-        _ => println!("{}\nseed {seed}: {}", trace.join("\n"), failure.as_deref().unwrap_or("all is well")),
+        Some(_) if !whole => println!("{}", runner::report(kind, seed)),
+        _ => println!("{}\n{name} seed {seed}: {}", trace.join("\n"), failure.as_deref().unwrap_or("all is well")),
     }
     failure.is_none()
 }
 
-fn many(first: u64, count: u64, first_only: bool) -> bool {
+fn many(kinds: &[Kind], first: u64, count: u64, first_only: bool) -> bool {
     let threads = available_parallelism().map_or(1, usize::from);
-    let sum = runner::many(first, count, threads, if first_only { 1 } else { SHOWN });
-    for (seed, _) in sum.violations.iter().take(if first_only { 0 } else { SHOWN }) {
-        println!("{}", runner::report(*seed));
+    let each = count / kinds.len() as u64;
+    let sum = runner::many(kinds, first, each, threads, if first_only { 1 } else { SHOWN });
+    for (kind, seed, _) in sum.violations.iter().take(if first_only { 0 } else { SHOWN }) {
+        println!("{}", runner::report(*kind, *seed));
     }
-    for (seed, what) in &sum.violations {
-        println!("seed {seed}: {what}");
+    for (kind, seed, what) in &sum.violations {
+        println!("{} seed {seed}: {what}", kind.as_str());
     }
     println!(
         "{} schedules, {} steps, {} violations, {} schedules/s on {threads} threads",
@@ -85,11 +96,15 @@ fn many(first: u64, count: u64, first_only: bool) -> bool {
         sum.violations.len(),
         sum.per_second
     );
-    let unmet = if count < ENOUGH || first_only { Vec::new() } else { sum.reached.missing() };
-    if !unmet.is_empty() {
-        println!("never met: {unmet:?}");
+    let mut all_met = true;
+    for kind in kinds.iter().filter(|_| each >= ENOUGH && !first_only) {
+        let unmet = sum.reached[*kind as usize].missing(*kind);
+        if !unmet.is_empty() {
+            println!("never met with {}: {unmet:?}", kind.as_str());
+            all_met = false;
+        }
     }
-    sum.violations.is_empty() && unmet.is_empty()
+    sum.violations.is_empty() && all_met
 }
 
 #[cfg(test)]
@@ -98,14 +113,16 @@ mod tests {
 
     #[test]
     fn whatever_happens_the_invariants_hold() {
-        assert!(many(0, 500, false));
+        assert!(many(&Kind::ALL, 0, 500, false));
     }
 
     #[test]
     fn a_seed_plays_the_same_schedule_again() {
         for seed in 0..50 {
-            let plan = Plan::new(seed);
-            assert_eq!(runner::traced(&plan), runner::traced(&plan), "seed {seed}");
+            for kind in Kind::ALL {
+                let plan = Plan::new(kind, seed);
+                assert_eq!(runner::traced(&plan), runner::traced(&plan), "{} seed {seed}", kind.as_str());
+            }
         }
     }
 }

@@ -4,9 +4,10 @@ use pagehand::conversation::{Input, Surroundings, Wire};
 use pagehand::net::{Answer, Request, RequestId, SocketId};
 
 use crate::chance::Chance;
-use crate::plan::Rates;
+use crate::plan::{Kind, Rates};
 use crate::reached::Situation;
 use crate::server::{Out, Reply, Took, text};
+use crate::service::text as words;
 use crate::world::{Coming, Who, World, trace};
 
 /// How long what came over a socket may wait in the queue of a page that is about to close it.
@@ -24,9 +25,16 @@ pub struct Conn {
     socket: SocketId,
     session: bool,
     after: Option<i64>,
-    stage: Stage,
+    pub stage: Stage,
     /// Nothing gets through any more, and nobody says so.
-    silent: bool,
+    pub silent: bool,
+    /// What the page has sent and has not arrived is lost.
+    pub sends_nothing: bool,
+    pub last_sent: u64,
+    /// Whether the page knows that its session stands.
+    pub started: bool,
+    /// Whether the page was asked if it lives, and has not answered.
+    pub asked: bool,
     /// Frames keep their order.
     last: u64,
     replaying: u32,
@@ -35,7 +43,7 @@ pub struct Conn {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub enum Stage {
     Connecting,
     Open,
     /// A legacy socket hears what is live before it is told the state.
@@ -66,7 +74,7 @@ impl Network {
         Self { chance: Chance::new(seed, 5), rates, conns: Vec::new() }
     }
 
-    fn delay(&mut self) -> u64 {
+    pub fn delay(&mut self) -> u64 {
         match self.chance.below(20) {
             0 => self.chance.between(50, 900),
             1..5 => self.chance.between(10, 80),
@@ -91,7 +99,7 @@ impl Network {
 }
 
 impl World {
-    fn is_cut_off(&self) -> bool {
+    pub fn is_cut_off(&self) -> bool {
         self.now < self.browser.offline_until || self.now < self.server.down_until
     }
 
@@ -129,6 +137,9 @@ impl World {
             self.reached.note(Situation::Hidden500);
             return self.answer(who, request, Answer::Unreachable, None);
         }
+        if self.plan.kind == Kind::UiPath {
+            return self.service_answers(who, request, &what, fate);
+        }
         if self.server.waits(&what, self.now) {
             let again = if let Fate::AnswerLost { late } = fate { Fate::AnswerLost { late } } else { Fate::Waited };
             return self.comes(self.server.locked_until, Coming::Request(who, request, what, again));
@@ -156,6 +167,21 @@ impl World {
         self.answer(who, request, answer, None);
     }
 
+    fn service_answers(&mut self, who: Who, request: RequestId, what: &Request, fate: Fate) {
+        let (status, body, looks) = self.service.serve(what, self.now);
+        let answer = Answer::Http { status, body };
+        if let Fate::AnswerLost { late } = fate {
+            self.reached.note(Situation::AnswerLost);
+            let answer = if late { Answer::TimedOut } else { Answer::Unreachable };
+            return self.answer(who, request, answer, late.then_some(self.now + what.timeout.0));
+        }
+        let at = self.now + self.network.delay();
+        if looks {
+            self.comes(at, Coming::Looked(who, self.now));
+        }
+        self.answer(who, request, answer, Some(at));
+    }
+
     fn answer(&mut self, who: Who, request: RequestId, answer: Answer, at: Option<u64>) {
         let delay = self.network.delay();
         let at = at.unwrap_or(self.now + delay);
@@ -176,6 +202,10 @@ impl World {
             after,
             stage: Stage::Connecting,
             silent: false,
+            sends_nothing: false,
+            last_sent: 0,
+            started: false,
+            asked: false,
             last: self.now,
             replaying: 0,
             closed_at: 0,
@@ -198,7 +228,10 @@ impl World {
             return self.comes(self.now, Coming::SocketClosed(conn, 1006));
         }
         self.network.conns[conn].stage = Stage::Open;
-        self.input(who, Input::Wire(Wire::Opened { socket }));
+        self.hear_socket(who, Wire::Opened { socket });
+        if self.plan.kind == Kind::UiPath {
+            self.carry(conn, words::greeting(self.service.largest));
+        }
     }
 
     pub fn send_text(&mut self, who: Who, socket: SocketId, text: String) {
@@ -214,14 +247,15 @@ impl World {
         }
     }
 
-    fn conn_of(&self, who: Who, socket: SocketId) -> Option<usize> {
+    pub fn conn_of(&self, who: Who, socket: SocketId) -> Option<usize> {
         self.network.conns.iter().rposition(|conn| conn.who == who && conn.socket == socket)
     }
 
     /// The connections of pages that are gone are gone.
     pub fn drop_sockets(&mut self, who: Who) {
-        for conn in self.network.conns.iter_mut().filter(|conn| conn.who == who) {
+        for conn in self.network.conns.iter_mut().filter(|conn| conn.who == who && conn.stage != Stage::Gone) {
             conn.stage = Stage::Gone;
+            conn.sends_nothing |= self.network.chance.per_mille(300);
         }
     }
 
@@ -310,7 +344,7 @@ impl World {
         self.comes(at, Coming::TooLarge(conn));
     }
 
-    fn carry(&mut self, conn: usize, frame: String) {
+    pub fn carry(&mut self, conn: usize, frame: String) {
         let tab = self.network.conns[conn].who.tab;
         let slow = self.plan.slow.filter(|slow| slow.tab == tab && slow.from <= self.now);
         let more = slow.map_or(0, |slow| self.network.chance.below(slow.most));
@@ -329,7 +363,7 @@ impl World {
         }
         if queued {
             self.reached.note(Situation::StaleFrame);
-            return self.input(who, Input::Wire(Wire::Frame { socket, text: frame }));
+            return self.hear_socket(who, Wire::Frame { socket, text: frame });
         }
         if self.network.chance.per_mille(self.network.rates.cut) {
             if replaying > 0 {
@@ -338,11 +372,17 @@ impl World {
             return self.close_arrives(conn, 1006);
         }
         self.network.conns[conn].replaying = replaying.saturating_sub(1);
-        if self.network.chance.per_mille(self.network.rates.duplicate) {
-            self.reached.note(Situation::Duplicate);
-            self.input(who, Input::Wire(Wire::Frame { socket, text: frame.clone() }));
+        let uipath = self.plan.kind == Kind::UiPath;
+        if uipath {
+            self.heard_about_calls(who, conn, &frame);
         }
-        self.input(who, Input::Wire(Wire::Frame { socket, text: frame }));
+        // A service may say again what happened, never its packets.
+        let may_repeat = !uipath || frame.contains(r#""exchange""#);
+        if may_repeat && self.network.chance.per_mille(self.network.rates.duplicate) {
+            self.reached.note(Situation::Duplicate);
+            self.hear_socket(who, Wire::Frame { socket, text: frame.clone() });
+        }
+        self.hear_socket(who, Wire::Frame { socket, text: frame });
     }
 
     pub fn close_arrives(&mut self, conn: usize, code: u16) {
@@ -355,7 +395,11 @@ impl World {
             return;
         }
         self.network.conns[conn].stage = Stage::Gone;
-        self.input(who, Input::Wire(Wire::Closed { socket, code, reason: reason.to_owned() }));
+        if self.plan.kind == Kind::UiPath {
+            self.service.gone(conn);
+            self.network.conns[conn].sends_nothing |= self.network.chance.per_mille(500);
+        }
+        self.hear_socket(who, Wire::Closed { socket, code, reason: reason.to_owned() });
     }
 
     pub fn close_all(&mut self, code: u16) {
@@ -367,7 +411,7 @@ impl World {
         }
     }
 
-    fn newest(&self, tab: usize) -> Option<usize> {
+    pub fn newest(&self, tab: usize) -> Option<usize> {
         let who = self.shown(tab)?;
         self.network.conns.iter().rposition(|conn| conn.who == who && conn.stage != Stage::Gone)
     }
@@ -392,16 +436,12 @@ impl World {
         for conn in 0..self.network.conns.len() {
             self.close_arrives(conn, 1006);
         }
-        for who in self.everybody() {
-            self.comes(self.now, Coming::Input(who, Input::Wire(Wire::Surroundings(Surroundings::Offline))));
-        }
+        self.network_is(Surroundings::Offline);
         self.comes(self.now + length, Coming::Online);
     }
 
     pub fn online(&mut self) {
-        for who in self.everybody() {
-            self.comes(self.now, Coming::Input(who, Input::Wire(Wire::Surroundings(Surroundings::Online))));
-        }
+        self.network_is(Surroundings::Online);
     }
 }
 

@@ -1,17 +1,22 @@
 //! A page: one load of a tab, with the core in it. It does for the core what the edge does in a browser.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem;
 
-use pagehand::call::{EngineError, Ledger, RunId, Settled};
+use pagehand::call::{EngineError, Ledger, RunId, Settled, Verdict};
 use pagehand::conversation::{
     Command, Conversation, Effect, Input, OperationId, Settings as Resumption, Surroundings, Wire, WireEffect,
 };
 use pagehand::error::Error;
 use pagehand::net::Millis;
-use pagehand::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
+use pagehand::protocol::Protocol;
+use pagehand::protocol::uipath::Line;
+use pagehand::protocol::uipath::LineInput;
 use pagehand::tool::SchemaId;
+use serde_json::value::RawValue;
 
 use crate::browser::owner;
+use crate::plan::Kind;
 use crate::reached::Situation;
 use crate::server::text;
 use crate::tools::{self, Deed, Rule};
@@ -19,6 +24,16 @@ use crate::world::{Coming, Tab, Who, World, trace};
 
 pub struct Page {
     conversation: Conversation,
+    /// The connection, where the conversation has none of its own.
+    pub line: Option<Line>,
+    /// What is to be told to the conversation, and whether somebody is at it.
+    queue: VecDeque<Input>,
+    draining: bool,
+    /// The same of the connection.
+    pub line_queue: VecDeque<LineInput>,
+    pub line_draining: bool,
+    /// How far another conversation over the same connection has come.
+    pub neighbour: u32,
     /// When the alarm is set for, by the page's clock, and which alarm it is.
     alarm: Option<Millis>,
     alarms: u32,
@@ -32,12 +47,18 @@ pub struct Page {
     pub local: Ledger,
     pub hidden_until: u64,
     /// What waits for a page that was put aside.
-    aside: Option<VecDeque<Input>>,
-    /// The question that the page shows.
-    pub approval: Option<String>,
+    pub aside: Option<VecDeque<Waiting>>,
+    /// The questions that the page shows.
+    pub approvals: Vec<String>,
     pub status: String,
     pub connection: String,
     pub rare: bool,
+}
+
+/// Something that waits for a page that was put aside.
+pub enum Waiting {
+    Input(Input),
+    Line(LineInput),
 }
 
 /// Something that the app asked for.
@@ -78,23 +99,22 @@ impl World {
             return;
         }
         let who = Who { tab, life: self.tabs[tab].life + 1 };
-        let key = text::KEY.to_owned();
-        let session_key = if self.plan.key_asked { SessionKey::Asked } else { SessionKey::Fixed(key) };
-        let settings = Settings { url: "http://server".into(), session_key };
-        // One of them made it, and makes it again when it comes back; the others know its id.
-        let opening = if (tab == 0 && !self.plan.there) || !self.server.created {
-            Opening::Create { id: text::ID.into(), request: r#"{"agent":{},"workspace":"/w"}"#.into() }
-        } else {
-            Opening::Attach { id: text::ID.into() }
-        };
         let rare = (self.plan.seed >> tab) & 1 == 0;
-        let protocol = Box::new(OpenHands::new(settings, opening).unwrap());
-        let resumption = Resumption { resume_within: Millis(300_000), results: self.plan.results };
         let seed = self.plan.seed.wrapping_add(who.life.into());
-        let conversation =
-            Conversation::new(protocol, tools::tools(rare, self.plan.confirm), resumption, seed).unwrap();
+        let (protocol, line, tools): (Box<dyn Protocol>, _, _) = match self.plan.kind {
+            Kind::OpenHands => (Box::new(self.openhands(tab)), None, tools::tools(rare, self.plan.confirm)),
+            Kind::UiPath => (Box::new(self.uipath()), Some(self.line(seed)), tools::uipath(rare)),
+        };
+        let resumption = Resumption { resume_within: Millis(300_000), results: self.plan.results };
+        let conversation = Conversation::new(protocol, tools, resumption, seed).unwrap();
         let page = Page {
             conversation,
+            line,
+            queue: VecDeque::new(),
+            draining: false,
+            line_queue: VecDeque::new(),
+            line_draining: false,
+            neighbour: 0,
             alarm: None,
             alarms: 0,
             schemas: BTreeMap::new(),
@@ -105,7 +125,7 @@ impl World {
             local: Ledger::default(),
             hidden_until: 0,
             aside: None,
-            approval: None,
+            approvals: Vec::new(),
             status: String::new(),
             connection: String::new(),
             rare,
@@ -132,21 +152,32 @@ impl World {
         let clock = self.clock();
         let Some(page) = self.page(who) else { return };
         if let Some(aside) = &mut page.aside {
-            return aside.push_back(input);
+            return aside.push_back(Waiting::Input(input));
         }
-        let effects = page.conversation.handle(input, clock);
-        for effect in effects {
-            self.perform(who, effect);
+        page.queue.push_back(input);
+        if mem::replace(&mut page.draining, true) {
+            return;
+        }
+        while let Some(page) = self.page(who)
+            && let Some(input) = page.queue.pop_front()
+        {
+            for effect in page.conversation.handle(input, clock) {
+                self.perform(who, effect);
+            }
+        }
+        if let Some(page) = self.page(who) {
+            page.draining = false;
         }
         self.set_alarm(who);
     }
 
-    fn set_alarm(&mut self, who: Who) {
+    pub fn set_alarm(&mut self, who: Who) {
         let clock = self.clock();
         let now = self.now;
         let late = self.network.chance.below(3);
         let Some(page) = self.page(who) else { return };
-        let at = page.conversation.next_wakeup();
+        let wakeups = [page.conversation.next_wakeup(), page.line.as_ref().and_then(Line::next_wakeup)];
+        let at = wakeups.into_iter().flatten().min();
         if at == page.alarm {
             return;
         }
@@ -166,6 +197,9 @@ impl World {
         let Some(page) = self.page(who).filter(|page| page.alarms == alarm) else { return };
         page.alarm = None;
         self.input(who, Input::Tick);
+        if self.plan.kind == Kind::UiPath {
+            self.line_input(who, LineInput::Tick);
+        }
     }
 
     fn perform(&mut self, who: Who, effect: Effect) {
@@ -177,9 +211,9 @@ impl World {
             Effect::Wire(WireEffect::OpenSocket { socket, url }) => self.open_socket(who, socket, &url),
             Effect::Wire(WireEffect::SendText { socket, text }) => self.send_text(who, socket, text),
             Effect::Wire(WireEffect::CloseSocket { socket }) => self.close_socket(who, socket),
-            Effect::Wire(WireEffect::Carry(carry)) => panic!("nothing is shared: {carry:?}"),
+            Effect::Wire(WireEffect::Carry(carry)) => self.carry_for(who, carry),
             Effect::Wire(WireEffect::AskKey) => {
-                let key = Input::Wire(Wire::Key(Ok(text::KEY.to_owned())));
+                let key = Input::Wire(Wire::Key(Ok(self.key())));
                 self.comes(self.now + 1, Coming::Input(who, key));
             }
             Effect::CompileSchema { schema, text } => {
@@ -203,7 +237,7 @@ impl World {
                 self.check_ledger(who, &effect);
                 self.ask_ledger(who, effect);
             }
-            Effect::Review { call, .. } => panic!("no tool is looked at: {call}"),
+            Effect::Review { run, arguments, .. } => self.review(who, run, &arguments),
             Effect::Run { run, tool, call, arguments } => {
                 trace!(self, "{who} RUNS {} of {call}", tool.as_str());
                 self.check_run(who, call.as_str(), &arguments);
@@ -215,13 +249,37 @@ impl World {
         }
     }
 
+    /// Something happens around a page: whatever has a connection hears it.
+    pub fn around(&mut self, who: Who, what: Surroundings) {
+        self.input(who, Input::Wire(Wire::Surroundings(what)));
+        if self.plan.kind == Kind::UiPath {
+            self.line_input(who, LineInput::Wire(Wire::Surroundings(what)));
+        }
+    }
+
+    /// The app looks at a call: it lets it run, asks, or stops it; and may change the arguments.
+    fn review(&mut self, who: Who, run: RunId, arguments: &str) {
+        let verdict = match self.handlers.below(10) {
+            0..5 => Verdict::Allow,
+            5..8 => Verdict::Ask,
+            _ => Verdict::Block { reason: "not like this".into() },
+        };
+        if verdict == Verdict::Ask {
+            self.reached.note(Situation::AskedByPage);
+        }
+        let edited = self.handlers.per_mille(300).then(|| RawValue::from_string(arguments.to_owned()).unwrap());
+        let at = self.now + self.handlers.pick(&[0, 1, 300]);
+        self.comes(at, Coming::Input(who, Input::Reviewed { run, verdict, arguments: edited }));
+    }
+
     fn run_handler(&mut self, who: Who, run: RunId, tool: &str) {
         self.reached.note(Situation::Ran);
         self.may_crash(who);
         if let Some(page) = self.page(who) {
             page.running.insert(run);
         }
-        match tools::handler(tool, &mut self.handlers) {
+        let large = if self.plan.kind == Kind::UiPath { self.plan.large } else { 0 };
+        match tools::handler(tool, large, &mut self.handlers) {
             Deed::Never => self.reached.note(Situation::NeverEnded),
             Deed::Settles(length, settled) => {
                 if matches!(settled, Settled::Threw { .. }) {
@@ -298,7 +356,7 @@ impl World {
         let Some(who) = self.shown(tab) else { return };
         self.reached.note(Situation::Reloaded);
         if word {
-            self.input(who, Input::Wire(Wire::Surroundings(Surroundings::Leaving)));
+            self.around(who, Surroundings::Leaving);
         }
         self.end_page(who);
         self.comes(self.now + away, Coming::Open(tab));
@@ -333,7 +391,7 @@ impl World {
     }
 
     pub fn show(&mut self, who: Who) {
-        self.input(who, Input::Wire(Wire::Surroundings(Surroundings::Shown)));
+        self.around(who, Surroundings::Shown);
     }
 
     pub fn put_aside(&mut self, tab: usize, length: u64) {
@@ -342,7 +400,7 @@ impl World {
             return;
         }
         self.reached.note(Situation::Away);
-        self.input(who, Input::Wire(Wire::Surroundings(Surroundings::Leaving)));
+        self.around(who, Surroundings::Leaving);
         if let Some(page) = self.page(who) {
             page.aside.get_or_insert_default();
         }
@@ -352,9 +410,12 @@ impl World {
     pub fn back(&mut self, who: Who) {
         let Some(page) = self.page(who) else { return };
         let Some(waited) = page.aside.take() else { return };
-        self.input(who, Input::Wire(Wire::Surroundings(Surroundings::Back)));
+        self.around(who, Surroundings::Back);
         for input in waited {
-            self.input(who, input);
+            match input {
+                Waiting::Input(input) => self.input(who, input),
+                Waiting::Line(input) => self.line_input(who, input),
+            }
         }
     }
 }

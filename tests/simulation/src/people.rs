@@ -3,9 +3,15 @@
 use pagehand::call::CallId;
 use pagehand::conversation::{Command, Content, Deed, HistoryQuery};
 
+use serde_json::value::RawValue;
+
 use crate::page::Asked;
+use crate::plan::Kind;
 use crate::reached::Situation;
 use crate::world::{Coming, Who, World};
+
+/// How long somebody waits for an agent of which nothing comes.
+const ENOUGH: u64 = 120_000;
 
 /// What a person does about a question.
 #[derive(Clone, Debug)]
@@ -14,6 +20,8 @@ pub enum Act {
         approval: String,
         accept: bool,
         say: bool,
+        /// JSON text of other arguments.
+        edit: Option<String>,
     },
     /// Says something, knowing that it approves.
     Say(String),
@@ -42,7 +50,10 @@ impl World {
         let Some(who) = self.shown(tab) else { return };
         let Some(call) = self.checks.open_call(who) else { return };
         self.reached.note(Situation::Cancelled);
-        let call = CallId::new(format!("e{call}"));
+        let call = match self.plan.kind {
+            Kind::OpenHands => CallId::new(format!("e{call}")),
+            Kind::UiPath => CallId::new(self.service.call(call).unwrap().id.clone()),
+        };
         self.ask(who, Asked::Other, Command::Cancel { call, reason: "no longer wanted".into() });
     }
 
@@ -50,6 +61,12 @@ impl World {
         let Some(who) = self.shown(tab) else { return };
         let deed = Deed::read(name, "{}".into()).unwrap();
         self.ask(who, Asked::Other, Command::Do(deed));
+    }
+
+    pub fn stop(&mut self, tab: usize) {
+        let Some(who) = self.shown(tab) else { return };
+        self.reached.note(Situation::Stopped);
+        self.ask(who, Asked::Other, Command::Stop { reason: "enough".into() });
     }
 
     pub fn delete(&mut self, tab: usize) {
@@ -77,8 +94,15 @@ impl World {
         let after = self.people.pick(&[5, 200, 200, 2_000]);
         let at = self.now + after;
         let id = approval.to_owned();
-        let answer = |accept, say| Act::Answer { approval: id.clone(), accept, say };
+        let answer = |accept, say| Act::Answer { approval: id.clone(), accept, say, edit: None };
+        let edited = self.plan.kind == Kind::UiPath && self.people.per_mille(250);
         match self.people.below(100) {
+            _ if edited => {
+                self.reached.note(Situation::Edited);
+                let mode = self.people.pick(&["fit", "fit", "unfit"]);
+                let edit = Some(format!(r#"{{"edited":{at},"mode":"{mode}"}}"#));
+                self.comes(at, Coming::Act(who, Act::Answer { approval: id, accept: true, say: false, edit }));
+            }
             0..45 => self.comes(at, Coming::Act(who, answer(true, false))),
             45..58 => self.comes(at, Coming::Act(who, answer(false, false))),
             58..66 => {
@@ -102,6 +126,7 @@ impl World {
                     self.comes(at, Coming::Act(other, answer(accept, false)));
                 }
             }
+            84..92 if self.plan.kind == Kind::UiPath => self.comes(at, Coming::Act(who, answer(true, false))),
             84..89 => self.comes(at, Coming::Act(who, Act::Say(approval.to_owned()))),
             89..92 => self.comes(at, Coming::Act(who, Act::Run(approval.to_owned()))),
             _ => {}
@@ -110,18 +135,19 @@ impl World {
 
     pub fn act(&mut self, who: Who, act: Act) {
         let (Act::Answer { approval: id, .. } | Act::Say(id) | Act::Run(id)) = &act;
-        if self.page(who).is_none_or(|page| page.approval.as_ref() != Some(id)) {
+        if self.page(who).is_none_or(|page| !page.approvals.contains(id)) {
             return;
         }
         let approval = id.clone();
         let words = self.words(&format!("ap {approval}"));
         self.checks.answered(self.tabs.as_slice(), who, &approval, self.now);
         match act {
-            Act::Answer { accept, say, .. } => {
+            Act::Answer { accept, say, edit, .. } => {
                 let after = say.then(|| self.words("said after"));
                 let content = after.as_deref().map(|words| Content::text(words).unwrap());
                 let what = Asked::Answer { approval: approval.clone(), say: after };
-                self.ask(who, what, Command::Answer { approval, accept, reason: words, arguments: None, say: content });
+                let arguments = edit.map(|edit| RawValue::from_string(edit).unwrap());
+                self.ask(who, what, Command::Answer { approval, accept, reason: words, arguments, say: content });
             }
             Act::Say(_) => {
                 let content = Content::text(&words).unwrap();
@@ -147,12 +173,33 @@ impl World {
             }
         }
         // Any page can answer, whichever had an answer that was lost.
-        let mut show = everybody.into_iter().filter_map(|who| Some((who, self.page(who)?.approval.clone()?)));
-        if let Some((who, approval)) = show.next()
-            && !self.checks.answer_is_under_way(self.tabs.as_slice(), &approval)
-        {
-            self.act(who, Act::Answer { approval, accept: true, say: false });
+        let mut shown: Vec<(Who, String)> = Vec::new();
+        for who in everybody {
+            let open = self.page(who).map(|page| page.approvals.clone()).unwrap_or_default();
+            shown.extend(open.into_iter().map(|approval| (who, approval)));
         }
+        let mut asked: Vec<String> = Vec::new();
+        for (who, approval) in shown {
+            if !asked.contains(&approval) && !self.checks.answer_is_under_way(self.tabs.as_slice(), &approval) {
+                asked.push(approval.clone());
+                self.act(who, Act::Answer { approval, accept: true, say: false, edit: None });
+            }
+        }
+        self.lose_patience();
         self.comes(self.now + 3_000, Coming::Care);
+    }
+
+    /// Who waits for an agent that nobody can know to have ended, or that forgot to say whose a call is, stops the turn.
+    fn lose_patience(&mut self) {
+        let hopeless = self.service.rests() && self.service.is_silent_about_an_end();
+        if self.now < self.plan.ends + ENOUGH || !(hopeless || self.service.waits_unflagged()) {
+            return;
+        }
+        for who in self.everybody() {
+            let waits = self.page(who).is_some_and(|page| page.status == "running" && page.connection == "ready");
+            if waits {
+                self.stop(who.tab);
+            }
+        }
     }
 }

@@ -1,23 +1,43 @@
 //! What schedules came to: a simulation that never meets a fault proves nothing about it.
 
+use crate::plan::Kind;
+
 macro_rules! situations {
-    ($($name:ident),* $(,)?) => {
+    (both: $($both:ident),*; openhands: $($openhands:ident),*; uipath: $($uipath:ident),*;) => {
         /// Something that schedules are to meet.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Situation { $($name),* }
+        pub enum Situation { $($both,)* $($openhands,)* $($uipath,)* }
 
-        pub const ALL: &[Situation] = &[$(Situation::$name),*];
+        pub const ALL: &[Situation] =
+            &[$(Situation::$both,)* $(Situation::$openhands,)* $(Situation::$uipath,)*];
+
+        impl Situation {
+            /// Whether it is to be met with these servers.
+            fn is_of(self, kind: Kind) -> bool {
+                match self {
+                    $(Self::$both)|* => true,
+                    $(Self::$openhands)|* => kind == Kind::OpenHands,
+                    $(Self::$uipath)|* => kind == Kind::UiPath,
+                }
+            }
+        }
     };
 }
 
 situations! {
-    Session, Legacy, Confirming, SeveralTabs,
-    Accepted, Rejected, RejectedAndSaid, Superseded, DoubleClick, TwoTabsAnswer, AnswerUnknown, AnswerRefused,
-    Killed, Terminated, Rewound, Locked, AfterFinish, InterruptedBatch, SaidDuringRun, Deleted,
-    RequestLost, AnswerLost, Hidden500, TooMany, SocketCut, CutInReplay, Duplicate, HalfOpen, Offline, ConnectFailed,
-    Reloaded, Died, LeftProperly, Hidden, ClockJumped, StorageLost, Opened, OpeningFailed, Away,
-    Ran, RanEarly, TooLarge, Threw, NeverEnded, LateHandler, Unfit, MissingHandler, Elsewhere, Interrupted, Cancelled, TimedOut, Withdrawn,
-    StaleFrame, Unavailable, ResultsTold, Resumed, PlaceStays, Idle, DuplicateDropped,
+    both:
+        SeveralTabs, Rejected, DoubleClick, TwoTabsAnswer, AnswerRefused, SaidDuringRun,
+        RequestLost, AnswerLost, Hidden500, SocketCut, Duplicate, HalfOpen, Offline, ConnectFailed,
+        Reloaded, Died, LeftProperly, Hidden, ClockJumped, StorageLost, Opened, OpeningFailed, Away,
+        Ran, Threw, NeverEnded, LateHandler, Unfit, MissingHandler, Elsewhere, Interrupted, Cancelled, TimedOut,
+        Withdrawn, StaleFrame, Idle, DuplicateDropped, RejectedAndSaid;
+    openhands:
+        Session, Legacy, Confirming, Accepted, Superseded, AnswerUnknown, Killed, Terminated, Rewound, Locked, AfterFinish,
+        InterruptedBatch, Deleted, TooMany, CutInReplay, RanEarly, TooLarge, Unavailable, ResultsTold, Resumed, PlaceStays;
+    uipath:
+        Condition, StoppedByClient, Failed, EndedByService, CutOnTheWay, TokenRefused, Refused, Unheard, SessionEnding,
+        SessionEnded, Kicked, Restarted, RestFails, Neighbour, AskedByPage, AnsweredAgain, Edited, InvalidEdit, Stopped,
+        Unflagged, Orphaned, ToldTooLarge;
 }
 
 /// How often each was met.
@@ -41,7 +61,8 @@ impl Reached {
         }
     }
 
-    pub fn missing(&self) -> Vec<Situation> {
-        ALL.iter().copied().filter(|situation| self.0[*situation as usize] == 0).collect()
+    pub fn missing(&self, kind: Kind) -> Vec<Situation> {
+        let unmet = |situation: &Situation| situation.is_of(kind) && self.0[*situation as usize] == 0;
+        ALL.iter().copied().filter(unmet).collect()
     }
 }

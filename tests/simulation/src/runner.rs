@@ -4,8 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::plan::{Plan, Rates};
+use crate::plan::{Kind, Plan, Rates};
 use crate::reached::Reached;
+use crate::service::Step;
 use crate::world::World;
 
 /// Lines of a trace that are shown.
@@ -19,14 +20,15 @@ const BATCH: u64 = 16;
 pub struct Sum {
     pub schedules: u64,
     pub steps: u64,
-    pub reached: Reached,
-    /// Failing seeds and what they broke.
-    pub violations: Vec<(u64, String)>,
+    /// For each kind of server.
+    pub reached: [Reached; 2],
+    /// Failing schedules and what they broke.
+    pub violations: Vec<(Kind, u64, String)>,
     pub per_second: u64,
 }
 
-/// Runs the schedules of some seeds, on as many threads, until so many have failed.
-pub fn many(first: u64, count: u64, threads: usize, enough: usize) -> Sum {
+/// Runs the schedules of so many seeds with each of these servers, on as many threads, until so many have failed.
+pub fn many(kinds: &[Kind], first: u64, count: u64, threads: usize, enough: usize) -> Sum {
     let begin = Instant::now();
     let next = AtomicU64::new(first);
     let sum = Mutex::new(Sum::default());
@@ -38,33 +40,37 @@ pub fn many(first: u64, count: u64, threads: usize, enough: usize) -> Sum {
                     if from >= first + count || sum.lock().unwrap().violations.len() >= enough {
                         return;
                     }
-                    some(from, (first + count).min(from + BATCH), &sum);
+                    for kind in kinds {
+                        some(*kind, from, (first + count).min(from + BATCH), &sum);
+                    }
                 }
             });
         }
     });
     let mut sum = sum.into_inner().unwrap();
-    sum.violations.sort();
+    sum.violations.sort_by_key(|(kind, seed, _)| (*seed, kind.as_str()));
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     let per_second = (sum.schedules as f64 / begin.elapsed().as_secs_f64()) as u64;
     sum.per_second = per_second;
     sum
 }
 
-fn some(from: u64, to: u64, sum: &Mutex<Sum>) {
+fn some(kind: Kind, from: u64, to: u64, sum: &Mutex<Sum>) {
     let mut mine = Sum::default();
     for seed in from..to {
-        let mut world = World::new(Plan::new(seed), false);
+        let mut world = World::new(Plan::new(kind, seed), false);
         let failure = world.run();
         mine.schedules += 1;
         mine.steps += world.steps;
-        mine.reached.add(&world.reached);
-        mine.violations.extend(failure.map(|what| (seed, what)));
+        mine.reached[kind as usize].add(&world.reached);
+        mine.violations.extend(failure.map(|what| (kind, seed, what)));
     }
     let mut sum = sum.lock().unwrap();
     sum.schedules += mine.schedules;
     sum.steps += mine.steps;
-    sum.reached.add(&mine.reached);
+    for (all, mine) in sum.reached.iter_mut().zip(&mine.reached) {
+        all.add(mine);
+    }
     sum.violations.append(&mut mine.violations);
 }
 
@@ -76,8 +82,8 @@ pub fn traced(plan: &Plan) -> (Vec<String>, Option<String>) {
 }
 
 /// Leaves out what the failure does not need, one thing at a time.
-pub fn shrink(seed: u64) -> Plan {
-    let mut plan = Plan::new(seed);
+pub fn shrink(kind: Kind, seed: u64) -> Plan {
+    let mut plan = Plan::new(kind, seed);
     let fails = |plan: &Plan| World::new(plan.clone(), false).run().is_some();
     let mut smaller = true;
     while smaller {
@@ -122,6 +128,19 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
         fewer.happenings.remove(place);
         candidates.push(fewer);
     }
+    for place in (0..plan.steps.len()).rev() {
+        let mut fewer = plan.clone();
+        fewer.steps.remove(place);
+        candidates.push(fewer);
+        let Step::Calls(calls) = &plan.steps[place] else { continue };
+        for call in (0..calls.len()).filter(|_| calls.len() > 1) {
+            let mut fewer = plan.clone();
+            if let Step::Calls(calls) = &mut fewer.steps[place] {
+                calls.remove(call);
+            }
+            candidates.push(fewer);
+        }
+    }
     for place in (0..plan.script.len()).rev() {
         let mut fewer = plan.clone();
         fewer.script.remove(place);
@@ -138,20 +157,23 @@ fn candidates(plan: &Plan) -> Vec<Plan> {
 }
 
 /// A failing seed as people want to read it.
-pub fn report(seed: u64) -> String {
-    let plan = shrink(seed);
+pub fn report(kind: Kind, seed: u64) -> String {
+    let plan = shrink(kind, seed);
     let (mut trace, failure) = traced(&plan);
     // Later on nothing happens but the heartbeats of what is stuck.
     let time = |line: &String| line.split_whitespace().next().and_then(|time| time.parse().ok()).unwrap_or(0u64);
     trace.retain(|line| time(line) < plan.ends + 20_000);
     let from = trace.len().saturating_sub(SHOWN);
-    let flavour = if plan.session { "session" } else { "legacy" };
+    let flavour = match kind {
+        Kind::OpenHands if plan.session => format!("session, confirm {}, {:?}", plan.confirm, plan.script),
+        Kind::OpenHands => format!("legacy, confirm {}, {:?}", plan.confirm, plan.script),
+        Kind::UiPath => format!("{:?}", plan.steps),
+    };
     let mut text = format!(
-        "seed {seed}: {}\n  {flavour}, confirm {}, {:?}\n  script {:?}\n",
+        "{} seed {seed}: {}\n  {:?}\n  script {flavour}\n",
+        kind.as_str(),
         failure.unwrap_or_default(),
-        plan.confirm,
         plan.rates,
-        plan.script
     );
     for line in &trace[from..] {
         text.extend(line.chars().take(170).chain(['\n']));

@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use crate::chance::Chance;
 
-const STRICT: &str = r#"{"type":"object","properties":{"mode":{"enum":["fit"]},"n":{},"deep":{}}}"#;
+pub const STRICT: &str = r#"{"type":"object","properties":{"mode":{"enum":["fit"]},"n":{},"deep":{}}}"#;
 const NUMBER: &str = r#"{"type":"number"}"#;
 const ANY: &str = r#"{"type":"object","properties":{}}"#;
 const NAMES: [&str; 5] = ["plain", "strict", "shaped", "rare", "early"];
 
 thread_local! {
     static TOOLS: [Vec<Tool>; 2] = [declared(false), declared(true)];
+    static GUARDED: Tool = tool("guarded", r#""hasHandler":true,"timeout":2000,"reviewed":true"#);
     static EARLY: Tool = tool("early", r#""hasHandler":true,"timeout":2000,"runOn":"announcement""#);
 }
 
@@ -23,6 +24,13 @@ pub fn tools(rare: bool, confirm: bool) -> Vec<Tool> {
     if !confirm {
         tools.push(EARLY.with(Clone::clone));
     }
+    tools
+}
+
+/// The tools of a page of UiPath's. The app looks at calls of one of them before they run.
+pub fn uipath(rare: bool) -> Vec<Tool> {
+    let mut tools = TOOLS.with(|tools| tools[usize::from(rare)].clone());
+    tools.push(GUARDED.with(Clone::clone));
     tools
 }
 
@@ -79,7 +87,11 @@ pub enum Deed {
     Never,
 }
 
-pub fn handler(tool: &str, chance: &mut Chance) -> Deed {
+/// A result may be larger than a packet, so many times in a thousand.
+pub fn handler(tool: &str, large: u64, chance: &mut Chance) -> Deed {
+    if large > 0 && chance.per_mille(large) {
+        return Deed::Settles(1, Settled::Returned(format!("\"{}\"", "x".repeat(4_000))));
+    }
     let length = chance.pick(&[0, 1, 20, 250, 250, 1_500]);
     let returned = |text: &str| Settled::Returned(text.to_owned());
     match chance.below(100) {

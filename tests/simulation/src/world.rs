@@ -6,16 +6,19 @@ use std::collections::BinaryHeap;
 use pagehand::call::{Key, RunId, Settled};
 use pagehand::conversation::{Input, LedgerEffect};
 use pagehand::net::{Request, RequestId};
+use pagehand::protocol::uipath::LineInput;
 
+use crate::answers::Answers;
 use crate::browser::Browser;
 use crate::chance::Chance;
 use crate::checks::Checks;
 use crate::network::{Fate, Network};
 use crate::page::Page;
 use crate::people::Act;
-use crate::plan::{Happening, Plan};
+use crate::plan::{Happening, Kind, Plan};
 use crate::reached::{Reached, Situation};
 use crate::server::Server;
+use crate::service::{Alarm, Service};
 use crate::tools;
 
 /// One load of a page: which tab, and the how manyth.
@@ -41,6 +44,20 @@ pub enum Coming {
     Auth(usize, String),
     Subscribe(usize),
     Agent(u32),
+    /// A packet of a page's reaches the service. When the page had last read how things are is known.
+    Packet(usize, String, Option<u64>),
+    /// The service lets a socket in, and starts its session.
+    Admit(usize, String),
+    Session(usize),
+    /// The service wants to know whether a socket lives.
+    Beat(usize),
+    /// The service ends a socket's connection.
+    Kick(usize),
+    Runtime(Alarm),
+    Line(Who, LineInput),
+    /// A page has read how things were then.
+    Looked(Who, u64),
+    Well,
     Ledger(Who, LedgerEffect),
     /// A page asks the others again what became of something.
     Ask(Who, Key),
@@ -94,10 +111,12 @@ pub struct World {
     pub now: u64,
     pub plan: Plan,
     pub server: Server,
+    pub service: Service,
     pub network: Network,
     pub browser: Browser,
     pub tabs: Vec<Tab>,
     pub checks: Checks,
+    pub answers: Answers,
     pub people: Chance,
     pub handlers: Chance,
     pub reached: Reached,
@@ -136,10 +155,12 @@ impl World {
         let mut world = Self {
             now: 0,
             server,
+            service: Service::new(seed, plan.steps.clone()),
             network: Network::new(seed, plan.rates),
             browser: Browser::default(),
             tabs: (0..plan.tabs).map(|_| Tab::default()).collect(),
             checks: Checks::default(),
+            answers: Answers::default(),
             people: Chance::new(seed, 3),
             handlers: Chance::new(seed, 4),
             reached: Reached::default(),
@@ -154,7 +175,10 @@ impl World {
         };
         world.server.created = world.plan.there;
         world.server.large = world.plan.large;
-        world.reached.note(if world.plan.session { Situation::Session } else { Situation::Legacy });
+        world.service.created = world.plan.there;
+        if world.plan.kind == Kind::OpenHands {
+            world.reached.note(if world.plan.session { Situation::Session } else { Situation::Legacy });
+        }
         if world.plan.confirm {
             world.reached.note(Situation::Confirming);
         }
@@ -210,6 +234,7 @@ impl World {
             self.check_end();
         }
         self.reached.add(&self.server.reached.clone());
+        self.reached.add(&self.service.reached.clone());
         self.checks.failure.take()
     }
 
@@ -235,6 +260,15 @@ impl World {
                     self.server.timer(generation, self.now);
                 }
             }
+            Coming::Packet(conn, text, looked) => self.packet_arrives(conn, &text, looked),
+            Coming::Admit(conn, answer) => self.admit(conn, answer),
+            Coming::Session(conn) => self.start_session(conn),
+            Coming::Beat(conn) => self.beat(conn),
+            Coming::Kick(conn) => self.kick_arrives(conn),
+            Coming::Runtime(alarm) => self.service.alarm(alarm, self.now),
+            Coming::Line(who, input) => self.line_input(who, input),
+            Coming::Looked(who, at) => self.answers.looked(who, at),
+            Coming::Well => self.service.be_unwell(false),
             Coming::Ledger(who, effect) => self.ledger_does(who, effect),
             Coming::Ask(who, key) => {
                 if self.page(who).is_some() {
@@ -256,7 +290,10 @@ impl World {
             Coming::Heal => self.heal(),
             Coming::Care => self.care(),
         }
-        self.server_speaks();
+        match self.plan.kind {
+            Kind::OpenHands => self.server_speaks(),
+            Kind::UiPath => self.service_speaks(),
+        }
     }
 
     fn happens(&mut self, happening: Happening) {
@@ -276,11 +313,17 @@ impl World {
             Happening::Cut(tab, code) => self.cut(tab, code),
             Happening::HalfOpen(tab) => self.half_open(tab),
             Happening::Restart { kill, down, lose } => {
-                if self.server.created && self.server.down_until <= self.now {
+                if self.plan.kind == Kind::UiPath {
+                    self.restart_service(down);
+                } else if self.server.created && self.server.down_until <= self.now {
                     self.server.restart(kill, down, lose, self.now);
                 }
             }
             Happening::Full(length) => self.full_until = self.now + length,
+            Happening::Broken(length) if self.plan.kind == Kind::UiPath => {
+                self.reached.note(Situation::RestFails);
+                self.service.broken_until = self.now + length;
+            }
             Happening::Broken(length) => {
                 self.server.broken_until = self.now + length;
                 self.close_all(1006);
@@ -294,6 +337,17 @@ impl World {
             Happening::Delete(tab) => self.delete(tab),
             Happening::Idle(tab) => self.ask_idle(tab),
             Happening::History(tab) => self.ask_history(tab),
+            Happening::Stop(tab) => self.stop(tab),
+            Happening::EndExchange(tab) => self.deed(tab, "endExchange"),
+            Happening::Ending(tab, within) => self.session_is_ending(tab, within),
+            Happening::EndSession(tab) => self.end_session(tab),
+            Happening::Kick(tab) => self.kick(tab),
+            Happening::Unwell(length) => {
+                self.service.be_unwell(true);
+                self.comes(self.now + length, Coming::Well);
+            }
+            Happening::Expire => self.expire(),
+            Happening::Neighbour(tab) => self.neighbour(tab),
         }
     }
 
@@ -303,6 +357,7 @@ impl World {
         self.network.rates = crate::plan::Rates::default();
         self.full_until = 0;
         self.server.broken_until = 0;
+        self.service.broken_until = 0;
         self.comes(self.now + 1, Coming::Care);
     }
 }

@@ -1,7 +1,28 @@
 //! What is going to happen, from a seed. A plan is data, so that a failing one can be made smaller.
 
+mod uipath;
+
 use crate::chance::Chance;
 use crate::server::{Answer, script};
+use crate::service::Step;
+
+/// Which server the pages talk to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    OpenHands,
+    UiPath,
+}
+
+impl Kind {
+    pub const ALL: [Self; 2] = [Self::OpenHands, Self::UiPath];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenHands => "openhands",
+            Self::UiPath => "uipath",
+        }
+    }
+}
 
 /// Something that happens at its time, if it still can.
 #[derive(Clone, Debug)]
@@ -49,6 +70,22 @@ pub enum Happening {
     Delete(usize),
     Idle(usize),
     History(usize),
+    /// The rest is UiPath's. A page ends the turn.
+    Stop(usize),
+    /// A page ends the exchange, without a word about its calls.
+    EndExchange(usize),
+    /// The service asks a page to leave its connection within so long.
+    Ending(usize, u64),
+    /// The service ends the session of a page, on a socket that lives.
+    EndSession(usize),
+    /// The service ends the connection of a page.
+    Kick(usize),
+    /// Something is wrong with the conversation as a whole for so long.
+    Unwell(u64),
+    /// The service takes no token but a new one.
+    Expire,
+    /// Another conversation of the page's comes, wants another connection, or goes.
+    Neighbour(usize),
 }
 
 /// How often the network fails, in a thousand.
@@ -74,6 +111,7 @@ pub struct Slow {
 
 #[derive(Clone)]
 pub struct Plan {
+    pub kind: Kind,
     pub seed: u64,
     pub session: bool,
     pub confirm: bool,
@@ -82,6 +120,10 @@ pub struct Plan {
     /// Whether the app is asked for the key.
     pub key_asked: bool,
     pub script: Vec<Answer>,
+    /// What UiPath's agent does.
+    pub steps: Vec<Step>,
+    /// Whether calls without the flag are answered when they stay open.
+    pub answers_unflagged: bool,
     pub rates: Rates,
     /// Whether the conversation was there before the pages.
     pub there: bool,
@@ -98,7 +140,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn new(seed: u64) -> Self {
+    pub fn new(kind: Kind, seed: u64) -> Self {
+        match kind {
+            Kind::OpenHands => Self::openhands(seed),
+            Kind::UiPath => Self::uipath(seed),
+        }
+    }
+
+    fn openhands(seed: u64) -> Self {
         let mut chance = Chance::new(seed, 1);
         let tabs = chance.pick(&[1, 1, 1, 2, 2, 3, 4]);
         let ends = chance.between(4_000, 30_000);
@@ -135,13 +184,17 @@ impl Plan {
         }
         let late = chance.per_mille(250).then(|| (chance.index(tabs), chance.pick(&[500, 2_000])));
         happenings.sort_by_key(|(at, _)| *at);
+        let (kind, steps, answers_unflagged) = (Kind::OpenHands, Vec::new(), false);
         Self {
+            kind,
             seed,
             session,
             confirm,
             results,
             key_asked,
             script,
+            steps,
+            answers_unflagged,
             rates,
             there,
             large,
