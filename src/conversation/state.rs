@@ -31,7 +31,7 @@ pub struct Conversation {
     pub(super) status: Status,
     /// What the run that failed last said.
     pub(super) failure: Option<Failure>,
-    pub(super) known: Vec<KnownTool>,
+    pub(super) known: Option<Vec<KnownTool>>,
     pub(super) gate: Option<&'static str>,
     pub(super) opened: Option<Opened>,
     pub(super) settings: Settings,
@@ -126,7 +126,7 @@ impl Conversation {
             phase: Phase::New,
             status: Status::Idle,
             failure: None,
-            known: Vec::new(),
+            known: None,
             gate: None,
             opened: None,
             settings,

@@ -105,8 +105,8 @@ pub struct Opened {
     pub created: bool,
     /// What it is doing.
     pub status: Status,
-    /// The tools that it can call.
-    pub tools: Vec<KnownTool>,
+    /// The tools that it can call; `None` where the server takes what is declared, turn by turn.
+    pub tools: Option<Vec<KnownTool>>,
     /// What could hold back an announced call, if anything can.
     pub gate: Option<&'static str>,
     /// Whether the server may lose a message that comes while the agent runs.

@@ -162,8 +162,15 @@ impl Registry {
     }
 
     /// Holds the tools against the server's.
-    pub fn compare(&self, known: &[KnownTool]) -> Drift {
+    pub fn compare(&self, known: Option<&[KnownTool]>) -> Drift {
         let mut drift = Drift::default();
+        let Some(known) = known else {
+            for tool in self.tools() {
+                let list = if tool.has_handler { &mut drift.ready } else { &mut drift.missing_handlers };
+                list.push(tool.name.clone());
+            }
+            return drift;
+        };
         for theirs in known {
             let ours = self.entries.get(&theirs.name);
             let handled = ours.is_some_and(|ours| ours.tool.has_handler);
@@ -230,7 +237,7 @@ mod tests {
         registry.declare(tool("mute", PATH, false)).unwrap();
         let known = [("same", PATH), ("changed", EMPTY), ("theirs", PATH), ("mute", PATH)]
             .map(|(name, schema)| KnownTool::new(name, Some(serde_json::from_str(schema).unwrap())));
-        let drift = registry.compare(&known);
+        let drift = registry.compare(Some(&known));
         let names = |list: &[ToolName]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         assert_eq!(names(&drift.ready), "same");
         assert_eq!(names(&drift.different_schema), "changed");

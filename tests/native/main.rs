@@ -12,6 +12,7 @@
 
 mod answers;
 mod approval;
+mod boundaries;
 mod calls;
 mod cases;
 mod codes;

@@ -42,7 +42,7 @@ impl Protocol for Puppet {
             id: "c".into(),
             created: true,
             status: Status::Idle,
-            tools: Vec::new(),
+            tools: None,
             gate: None,
             loses_messages: true,
         }));

@@ -15,7 +15,7 @@ pub(super) fn read(created: bool, body: &str) -> Result<Opened, Error> {
     let tools = info.list("client_tools").unwrap_or_default();
     let tools = tools.iter().map(|tool| known_tool(tool)).collect::<Option<Vec<_>>>().ok_or(bad)?;
     let status = status(&info.text("execution_status"));
-    Ok(Opened { id, created, status, tools, gate: gate(&info), loses_messages: false })
+    Ok(Opened { id, created, status, tools: Some(tools), gate: gate(&info), loses_messages: false })
 }
 
 fn known_tool(tool: &RawValue) -> Option<KnownTool> {

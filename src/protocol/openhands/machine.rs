@@ -171,7 +171,7 @@ impl OpenHands {
     /// The app has a connection of its own.
     fn fed(&mut self, opened: Opened, out: &mut Outlet) {
         let mut reader = Reader::default();
-        reader.known.clone_from(&opened.tools);
+        reader.known = opened.tools.clone().unwrap_or_default();
         self.feed = Some(Feed::new(reader));
         self.ready = true;
         out.say(Signal::Opened(opened));

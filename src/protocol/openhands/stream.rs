@@ -55,7 +55,7 @@ impl Stream {
         let position = if opened.created { Some(Position::start()) } else { position };
         let seq = position.as_ref().and_then(|position| position.seq);
         let mut reader = Reader::default();
-        reader.known.clone_from(&opened.tools);
+        reader.known = opened.tools.clone().unwrap_or_default();
         let numbered = socket == Socket::Session && (position.is_none() || seq.is_some());
         Self {
             socket,

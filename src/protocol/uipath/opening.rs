@@ -59,7 +59,7 @@ impl Opening {
             id: id.ok_or(Error::BadResponse { what: "opening the conversation" })?,
             created: matches!(self, Self::Create { .. }),
             status: Status::Idle,
-            tools: Vec::new(),
+            tools: None,
             gate: None,
             loses_messages: true,
         })

@@ -11,7 +11,7 @@ fn request() -> Request {
     Request {
         method: Method::Post,
         url: js("location.origin + '/?a=b%20c'").as_string().unwrap(),
-        headers: vec![("X-Session-API-Key", "k".into()), ("Content-Type", "application/json".into())],
+        headers: vec![("X-Canary-Key", "k".into()), ("Content-Type", "application/json".into())],
         body: Some("{}".into()),
         timeout: Millis(5_000),
     }
@@ -71,7 +71,7 @@ async fn whatever_fetch_does_else_is_unreachable() {
 
 #[wasm_bindgen_test]
 async fn a_header_or_url_that_cannot_be_is_unreachable() {
-    let bad_header = Request { headers: vec![("X-Session-API-Key", "a\nb".into())], ..request() };
+    let bad_header = Request { headers: vec![("X-Canary-Key", "a\nb".into())], ..request() };
     assert_eq!(answer(&bad_header).await, Answer::Unreachable);
     let bad_url = Request { url: "http://:x".into(), ..request() };
     assert_eq!(answer(&bad_url).await, Answer::Unreachable);

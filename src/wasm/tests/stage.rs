@@ -142,7 +142,7 @@ impl Protocol for Scripted {
                     id: "stage".into(),
                     created: true,
                     status: Status::Idle,
-                    tools: Vec::new(),
+                    tools: Some(Vec::new()),
                     gate: None,
                     loses_messages: false,
                 }));
