@@ -70,6 +70,8 @@ pub(super) enum Stage {
 pub(super) enum Finding {
     Arrived,
     Absent,
+    /// A message that is all there, but for its end perhaps: nothing shows that.
+    Unended,
     /// A message that is not all there.
     InPart,
 }
@@ -90,20 +92,17 @@ impl Item {
 
     fn finding(&self, record: Option<&Record>) -> Finding {
         let there = match (&self.what, record) {
+            // Where the agent has said something, it was asked.
+            (What::Say(say), Some(record)) if !record.messages.iter().any(|message| message.role == "assistant") => {
+                let whole =
+                    |message: &MessageRecord| message.parts == say.parts && message.text.as_str() == say.text;
+                return if record.messages.iter().any(whole) { Finding::Unended } else { Finding::InPart };
+            }
+            (What::Say(_), Some(_)) => true,
             (_, None) | (What::Event { .. }, _) => false,
             (What::Answer(answer), Some(record)) => record.call(&answer.wire).is_some_and(|call| call.ended),
             (What::Confirm { wire, .. }, Some(record)) => {
                 record.call(wire).is_some_and(|call| call.ended || (call.confirmed.is_some() || !call.confirm))
-            }
-            (What::Say(say), Some(record)) => {
-                // Where the agent has said something, it was asked.
-                let shows = |message: &MessageRecord| {
-                    message.role == "assistant" || (message.parts == say.parts && message.text.as_str() == say.text)
-                };
-                if !record.messages.iter().any(shows) {
-                    return Finding::InPart;
-                }
-                true
             }
         };
         if there { Finding::Arrived } else { Finding::Absent }
@@ -171,6 +170,13 @@ impl Outbox {
         let arrived = self.proven(|item| concerned(item) && item.finding(record) == Finding::Arrived);
         let in_part = self.proven(|item| concerned(item) && item.finding(record) == Finding::InPart);
         for item in self.0.iter_mut().filter(|item| concerned(item)) {
+            let unended = item.finding(record) == Finding::Unended;
+            if let What::Say(say) = &mut item.what
+                && unended
+            {
+                // An end that comes twice ends the message once.
+                say.frames.drain(..say.frames.len().saturating_sub(1));
+            }
             if let What::Answer(answer) = &mut item.what
                 && answer.message.is_none()
             {

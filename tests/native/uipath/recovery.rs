@@ -149,7 +149,7 @@ fn a_message_in_doubt_is_there_or_said_again_or_begun_anew() {
     let user = |parts: Value| json!([{ "messageId": "U", "role": "user", "contentParts": parts }]);
     let whole = json!([{ "contentPartId": "p", "mimeType": "text/plain", "data": { "inline": "hello" } }]);
     for (messages, again) in [
-        (Some(user(whole)), ""),
+        (Some(user(whole)), "endMessage"),
         (None, "startExchange, startMessage, startContentPart, chunk, endContentPart, endMessage"),
         (
             Some(user(json!([]))),
@@ -185,7 +185,7 @@ fn a_message_in_doubt_is_there_or_said_again_or_begun_anew() {
         }
         assert_eq!(rig.wrote(), again);
         assert_eq!(rig.said(), "up again", "the house has it once");
-        if again.starts_with("end") {
+        if again.starts_with("endExchange") {
             let new = new.unwrap();
             assert_ne!(new, exchange.as_str());
             rig.agent_says(new.as_str().unwrap(), "a", "hi");
