@@ -10,14 +10,15 @@ use crate::json::{self, Object};
 /// Issues that the agent is told, at most.
 const MOST_ISSUES: usize = 20;
 
-/// JSON text of an `endToolCall`; `None` when nothing is to be said, since a no has been said already.
-pub(super) fn end_of_call(outcome: &RawValue) -> Option<String> {
+/// JSON text of an `endToolCall`.
+pub(super) fn end_of_call(outcome: &RawValue) -> String {
     let outcome = Object::read(outcome.get()).unwrap_or_default();
     let kind = outcome.text("kind");
     let message = || outcome.text("message");
-    Some(match kind.as_str() {
-        "ok" => return Some(["{\"output\":", &output(outcome.get("result")), "}"].concat()),
-        "rejected" => return None,
+    match kind.as_str() {
+        "ok" => ["{\"output\":", &output(outcome.get("result")), "}"].concat(),
+        // By the page, which was asked after the service: that a person says no there is another member's to say.
+        "rejected" => error(&["The call was not allowed, so it did not run: ", &message()]),
         "missing_handler" => {
             let names = outcome.list("registered").unwrap_or_default().into_iter().filter_map(json::string);
             let names: Vec<_> = names.collect();
@@ -49,7 +50,7 @@ pub(super) fn end_of_call(outcome: &RawValue) -> Option<String> {
             let what = if name.is_empty() { outcome.text("code") } else { name };
             error(&["The tool failed: ", &what, ": ", &message()])
         }
-    })
+    }
 }
 
 /// JSON text of an `endToolCall` for what nobody wants any more.
@@ -95,7 +96,7 @@ fn issues(outcome: &Object) -> String {
 mod tests {
     use super::*;
 
-    fn told(outcome: &str) -> Option<String> {
+    fn told(outcome: &str) -> String {
         end_of_call(serde_json::from_str(outcome).unwrap())
     }
 
@@ -109,7 +110,7 @@ mod tests {
             ("null", r#"{"result":null}"#),
         ] {
             let outcome = format!(r#"{{"kind":"ok","result":{result}}}"#);
-            assert_eq!(told(&outcome).unwrap(), format!(r#"{{"output":{output}}}"#));
+            assert_eq!(told(&outcome), format!(r#"{{"output":{output}}}"#));
         }
     }
 
@@ -150,22 +151,23 @@ mod tests {
             ),
         ] {
             let expected = serde_json::json!({ "isError": true, "output": { "error": words } });
-            assert_eq!(serde_json::from_str::<serde_json::Value>(&told(outcome).unwrap()).unwrap(), expected);
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&told(outcome)).unwrap(), expected);
         }
     }
 
     #[test]
-    fn a_cancelled_call_says_so_in_both_ways_and_a_rejected_one_says_nothing() {
-        let text = told(r#"{"kind":"cancelled","message":"stop"}"#).unwrap();
+    fn a_cancelled_call_says_so_in_both_ways_and_one_that_the_page_did_not_allow_is_an_error() {
+        let text = told(r#"{"kind":"cancelled","message":"stop"}"#);
         assert_eq!(text, r#"{"isError":true,"cancelled":true,"output":{"error":"The call was cancelled: stop"}}"#);
-        assert_eq!(told(r#"{"kind":"rejected","message":"no"}"#), None);
+        let text = told(r#"{"kind":"rejected","message":"no"}"#);
+        assert_eq!(text, r#"{"isError":true,"output":{"error":"The call was not allowed, so it did not run: no"}}"#);
     }
 
     #[test]
     fn a_long_list_of_issues_is_cut() {
         let issue = r#"{"path":"/a","message":"m"}"#;
         let outcome = format!(r#"{{"kind":"invalid_arguments","issues":[{}]}}"#, [issue; 30].join(","));
-        let text = told(&outcome).unwrap();
+        let text = told(&outcome);
         assert_eq!(text.matches("/a: m").count(), 20);
         assert!(text.contains("; and more"));
     }

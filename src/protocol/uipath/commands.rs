@@ -93,8 +93,7 @@ impl UiPath {
 
     /// The outcome of a call.
     fn answer(&mut self, id: CommandId, name: &CallId, outcome: &RawValue, doubtful: bool, out: &mut Outlet) {
-        // The no that it got has said it.
-        let Some(end) = answering::end_of_call(outcome) else { return out.done(id, Ok("null".to_owned())) };
+        let end = answering::end_of_call(outcome);
         match self.calls.get(name).map(|call| call.state) {
             // A page that is gone had it.
             None => match call::parts(name) {
