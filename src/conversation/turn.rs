@@ -19,7 +19,10 @@ pub(super) struct Turn {
 
 #[derive(Debug)]
 struct Active {
+    /// Whether the next state that is not `running` ends it.
     seen_running: bool,
+    /// Whether nothing but our wish says that it runs.
+    wished: bool,
     next_poll: Millis,
     /// Since when polls say that the run has ended.
     polled_end: Option<Millis>,
@@ -28,13 +31,14 @@ struct Active {
 impl Turn {
     /// The agent was asked to run. `sure` when the server will run in any case.
     pub(super) fn begin(&mut self, sure: bool, now: Millis) {
-        let active = self.active.get_or_insert(Active { seen_running: !sure, next_poll: now + POLL, polled_end: None });
+        let begun = Active { seen_running: !sure, wished: true, next_poll: now + POLL, polled_end: None };
+        let active = self.active.get_or_insert(begun);
         active.seen_running |= !sure;
     }
 
     /// The request to run was refused.
     pub(super) fn withdraw(&mut self) {
-        if self.active.as_ref().is_some_and(|active| !active.seen_running) {
+        if self.active.as_ref().is_some_and(|active| active.wished) {
             self.active = None;
         }
     }
@@ -47,9 +51,10 @@ impl Turn {
     /// The log says what the conversation does.
     pub(super) fn status(&mut self, status: &Status, now: Millis) {
         if *status == Status::Running {
-            let active =
-                self.active.get_or_insert(Active { seen_running: true, next_poll: now + POLL, polled_end: None });
+            let runs = Active { seen_running: true, wished: false, next_poll: now + POLL, polled_end: None };
+            let active = self.active.get_or_insert(runs);
             active.seen_running = true;
+            active.wished = false;
             active.next_poll = now + POLL;
             active.polled_end = None;
         }
@@ -111,6 +116,20 @@ mod tests {
         let mut turn = Turn::default();
         turn.begin(false, Millis(0));
         assert!(turn.over());
+    }
+
+    #[test]
+    fn a_run_that_was_refused_leaves_no_turn_behind() {
+        for sure in [true, false] {
+            let mut turn = Turn::default();
+            turn.begin(sure, Millis(0));
+            turn.withdraw();
+            assert!(!turn.is_active());
+            turn.status(&Status::Running, Millis(1));
+            turn.begin(sure, Millis(2));
+            turn.withdraw();
+            assert!(turn.is_active());
+        }
     }
 
     #[test]
