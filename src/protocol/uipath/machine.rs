@@ -49,6 +49,8 @@ pub struct UiPath {
     pub(super) answers_unflagged: bool,
     /// Whether everything was there once: until then no failure is bridged over.
     pub(super) ready: bool,
+    /// What was to be said before the conversation had its id.
+    early: Vec<(CommandId, Command)>,
     ended: bool,
 }
 
@@ -79,6 +81,7 @@ impl UiPath {
             backoff: Backoff::new(0),
             answers_unflagged: false,
             ready: false,
+            early: Vec::new(),
             ended: false,
         })
     }
@@ -142,7 +145,7 @@ impl UiPath {
     /// A request has ended.
     fn conclude(&mut self, purpose: Purpose, result: Answered, now: Millis, out: &mut Outlet) {
         match purpose {
-            Purpose::Open => self.opened(result, out),
+            Purpose::Open => self.opened(result, now, out),
             Purpose::Newest { session, attempt } => self.newest(session, attempt, result, now, out),
             Purpose::Look { session, exchange } => self.looked(session, &exchange, result, now, out),
             Purpose::Words { exchange, message } => self.words(&exchange, &message, result, out),
@@ -161,7 +164,7 @@ impl UiPath {
         }
     }
 
-    fn opened(&mut self, result: Answered, out: &mut Outlet) {
+    fn opened(&mut self, result: Answered, now: Millis, out: &mut Outlet) {
         match result.and_then(|body| self.opening.opened(&body)) {
             Err(error) => self.end(error, out),
             Ok(opened) => {
@@ -171,6 +174,9 @@ impl UiPath {
                 out.say(Signal::Opened(opened));
                 self.session.on_line = true;
                 out.effects.push(WireEffect::Carry(Carry::Join { conversation: id }));
+                for (id, command) in mem::take(&mut self.early) {
+                    self.command(id, command, now, out);
+                }
             }
         }
     }
@@ -231,6 +237,9 @@ impl Protocol for UiPath {
     }
 
     fn command(&mut self, id: CommandId, command: Command, now: Millis, out: &mut Outlet) {
+        if self.id.is_none() && matches!(command, Command::Say { .. }) {
+            return self.early.push((id, command));
+        }
         self.carry_out(id, command, out);
         self.flush(now, out);
     }
