@@ -78,11 +78,11 @@ struct Step<'a> {
     state: &'a str,
     reason: &'a str,
     #[serde(borrow)]
-    outcome: Option<Ended<'a>>,
+    outcome: Option<End<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Ended<'a> {
+struct End<'a> {
     kind: &'a str,
 }
 
@@ -294,7 +294,10 @@ impl World {
         let rank = |state: &str| STATES.iter().position(|known| *known == state);
         let now = rank(step.state).unwrap();
         let told = self.checks.pages.entry(who).or_default().calls.entry(number).or_default();
-        let forward = told.end.is_none() && rank(told.state).is_none_or(|before| before < now);
+        // What a guard or a person changes is told in the state that the call is in.
+        let changes = matches!(step.state, "guarding" | "confirming");
+        let forward =
+            told.end.is_none() && rank(told.state).is_none_or(|before| before < now || (changes && before == now));
         let before = told.state;
         told.state = STATES[now];
         told.authorised |= step.state == "authorised";
@@ -309,7 +312,9 @@ impl World {
         if step.state == "authorised" {
             self.may_crash(who);
         }
-        if step.outcome.is_some_and(|outcome| outcome.kind == "missing_handler") {
+        // What another page said counts where the agent waits for one answer.
+        let here = self.plan.kind == Kind::OpenHands || step.reason == "no handler has this name";
+        if here && step.outcome.is_some_and(|outcome| outcome.kind == "missing_handler") {
             let lacks = matches!(self.tool_of(number), Some("rare" | "nowhere"));
             let has = self.tool_of(number) == Some("rare") && self.page(who).is_some_and(|page| page.rare);
             if !lacks || has {
@@ -366,7 +371,8 @@ impl World {
             Some("and has not heard that it may")
         } else if self.answers.knows_end(who, number) {
             Some("and knows that it is over")
-        } else if truth.arguments != arguments {
+        } else if truth.arguments != arguments && !(truth.wish.tool() == "guarded" && arguments.contains("edited")) {
+            // A person may have changed them here.
             Some("with arguments that are not the service's")
         } else if !truth.valid && truth.wish.tool() == "strict" {
             Some("with arguments that do not fit the schema")

@@ -5,6 +5,7 @@
 //! simulation [--from SEED] [--seeds COUNT]     plays many schedules, half of them with each kind of server
 //! simulation --seed SEED [--trace]             plays one; a failing one is made smaller, unless its whole trace is wanted
 //! simulation --until-one-fails [...]           the same, for a core that is broken on purpose
+//! simulation --failures COUNT [...]            ends after so many
 //! simulation --protocol openhands|uipath [...] the same with one kind of server
 //! ```
 #![cfg_attr(not(target_arch = "wasm32"), allow(missing_docs))]
@@ -64,7 +65,9 @@ fn main() -> ExitCode {
     let well = if let Some(seed) = number("--seed") {
         kinds.iter().map(|kind| one(*kind, seed, whole)).fold(true, |all, well| all && well)
     } else {
-        many(&kinds, number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000), first_only)
+        let failures = number("--failures").and_then(|count| usize::try_from(count).ok()).unwrap_or(SHOWN);
+        let failures = if first_only { 1 } else { failures };
+        many(&kinds, number("--from").unwrap_or(0), number("--seeds").unwrap_or(20_000), failures, first_only)
     };
     if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -79,10 +82,10 @@ fn one(kind: Kind, seed: u64, whole: bool) -> bool {
     failure.is_none()
 }
 
-fn many(kinds: &[Kind], first: u64, count: u64, first_only: bool) -> bool {
+fn many(kinds: &[Kind], first: u64, count: u64, failures: usize, first_only: bool) -> bool {
     let threads = available_parallelism().map_or(1, usize::from);
     let each = count / kinds.len() as u64;
-    let sum = runner::many(kinds, first, each, threads, if first_only { 1 } else { SHOWN });
+    let sum = runner::many(kinds, first, each, threads, failures);
     for (kind, seed, _) in sum.violations.iter().take(if first_only { 0 } else { SHOWN }) {
         println!("{}", runner::report(*kind, *seed));
     }
@@ -113,7 +116,7 @@ mod tests {
 
     #[test]
     fn whatever_happens_the_invariants_hold() {
-        assert!(many(&Kind::ALL, 0, 500, false));
+        assert!(many(&Kind::ALL, 0, 500, SHOWN, false));
     }
 
     #[test]

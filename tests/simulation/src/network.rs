@@ -374,6 +374,7 @@ impl World {
         self.network.conns[conn].replaying = replaying.saturating_sub(1);
         let uipath = self.plan.kind == Kind::UiPath;
         if uipath {
+            trace!(self, "{who} < {} {}", socket.0, crate::packets::short(&frame));
             self.heard_about_calls(who, conn, &frame);
         }
         // A service may say again what happened, never its packets.

@@ -20,7 +20,7 @@ impl World {
         if packet.contains(crate::server::text::KEY) && !packet.starts_with("40{") {
             self.checks.fail("the token is in a packet that is not the first");
         }
-        trace!(self, "{who} > {} {packet}", socket.0);
+        trace!(self, "{who} > {} {}", socket.0, short(&packet));
         self.check_packet(who, conn, &packet);
         let looked = self.answers.last_look(who);
         let delay = self.network.delay();
@@ -129,7 +129,7 @@ impl World {
                 Out::Timer { at, alarm } => self.comes(at, Coming::Runtime(alarm)),
                 Out::One(conn, envelope) => self.tell_conn(conn, &envelope),
                 Out::All(envelope) => {
-                    trace!(self, "service: {envelope}");
+                    trace!(self, "service: {}", short(&envelope));
                     for conn in self.service.sessions.clone() {
                         self.tell_conn(conn, &envelope);
                     }
@@ -194,4 +194,10 @@ impl World {
             self.service.token += 1;
         }
     }
+}
+
+/// A packet or an envelope without what is the same in all of them, for traces.
+pub fn short(packet: &str) -> String {
+    let head = format!(r#"{{"conversationId":"{}","#, text::ID);
+    packet.replace(&head, "").replace(r#"["ConversationEvent","#, " ").replace('"', "")
 }

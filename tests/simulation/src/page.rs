@@ -105,6 +105,8 @@ impl World {
             Kind::OpenHands => (Box::new(self.openhands(tab)), None, tools::tools(rare, self.plan.confirm)),
             Kind::UiPath => (Box::new(self.uipath()), Some(self.line(seed)), tools::uipath(rare)),
         };
+        // Names that pages give must differ.
+        let seed = if self.plan.kind == Kind::UiPath { seed.wrapping_mul(8).wrapping_add(tab as u64) } else { seed };
         let resumption = Resumption { resume_within: Millis(300_000), results: self.plan.results };
         let conversation = Conversation::new(protocol, tools, resumption, seed).unwrap();
         let page = Page {
