@@ -1,14 +1,14 @@
 // The list of the agent's calls, live.
 import { el, find } from "./dom.js";
 
-/** @import { CallEvent, CallState, Issue, Outcome } from "./pkg/types.d.ts" */
+/** @import { CallEvent, CallState, Edit, Issue, Outcome } from "./pkg/types.d.ts" */
 
 /** The stages that are drawn, and the states that belong to each. */
 const STAGES = /** @type {const} */ ([
   ["announced", ["announced", "waiting"]],
   ["authorised", ["authorised"]],
-  ["validating", ["validating", "claiming"]],
-  ["running", ["running"]],
+  ["validating", ["validating", "claiming", "guarding", "confirming"]],
+  ["running", ["running", "elsewhere"]],
   ["settled", ["settled", "withdrawn"]],
 ]);
 
@@ -19,6 +19,7 @@ const STAGES = /** @type {const} */ ([
  * @property {HTMLElement} details
  * @property {number} started
  * @property {{ state: CallState, reason: string, at: number }[]} steps
+ * @property {Edit[]} edits What a person or a guard changed, so far.
  */
 
 export class Calls {
@@ -48,12 +49,14 @@ export class Calls {
   show(call) {
     const now = performance.now();
     const row = this.#rows.get(call.callId) ?? this.#begin(call.callId, now);
+    if (call.edits !== undefined) row.edits.push(...call.edits);
     row.steps.push({ state: call.state, reason: call.reason, at: now - row.started });
     const kind = kindOf(call);
-    row.item.className = `call is-${kind}`;
+    const isAsking = call.state === "waiting" || call.state === "confirming";
+    row.item.className = isAsking ? "call is-open is-asking" : `call is-${kind}`;
     row.summary.replaceChildren(...summary(call, row, kind));
     row.details.replaceChildren(...details(call, row));
-    if (call.state === "announced" || call.state === "settled" || call.state === "withdrawn") {
+    if (isAsking || call.state === "announced" || call.state === "settled" || call.state === "withdrawn") {
       this.#said.textContent = `${call.tool}: ${kind === "open" ? call.state : word(call)}`;
     }
   }
@@ -63,7 +66,7 @@ export class Calls {
     // These stay while their content changes, so that an open row stays open and keeps the focus.
     const [summary, details] = [el("summary"), el("dl.call-details")];
     const item = el("li.call", {}, el("details", {}, summary, details));
-    const row = { item, summary, details, started, steps: [] };
+    const row = { item, summary, details, started, steps: [], edits: [] };
     this.#rows.set(callId, row);
     this.#list.prepend(item);
     this.#list.scrollTop = 0;
@@ -101,7 +104,7 @@ function summary(call, row, kind) {
   });
   const took = row.steps.at(-1)?.at ?? 0;
   const parts = [
-    el("code.call-tool", { text: call.tool || "(not known yet)" }),
+    el("code.call-tool", {}, call.tool || "(not known yet)", ...(row.edits.length > 0 ? [el("span.call-edited", { text: "edited" })] : [])),
     el("code.call-arguments", { text: brief(call.arguments) }),
     el("ol.stages", { "aria-label": "Stages" }, ...stages),
     el("code.call-word", { text: word(call) }),
@@ -118,14 +121,26 @@ function details(call, row) {
     const time = el("span.step-time", { text: `+${Math.round(at)} ms` });
     return el("li", {}, time, el("span", {}, el("strong", { text: state }), `, ${reason}`));
   });
-  const parts = [...entry("Arguments", json(call.arguments ?? {}))];
+  const given = row.edits.length > 0 ? [diff(row.edits)] : [];
+  const parts = [...entry("Arguments", ...given, json(call.arguments ?? {}))];
   if (call.outcome !== undefined) parts.push(...entry("Outcome", json(call.outcome)));
   parts.push(...entry("Its life", el("ol.steps", {}, ...steps)));
   return parts;
 }
 
-/** @param {string} title @param {HTMLElement} content */
-const entry = (title, content) => [el("dt", { text: title }), el("dd", {}, content)];
+/** @param {string} title @param {...HTMLElement} content */
+const entry = (title, ...content) => [el("dt", { text: title }), el("dd", {}, ...content)];
+
+/** What was changed: what the agent wanted, and what it was changed to. @param {Edit[]} edits */
+function diff(edits) {
+  const lines = edits.map(({ path, from, to }) => {
+    const parts = [el("code", { text: path === "" ? "all" : path.slice(1).replaceAll("/", ".") })];
+    if (from !== undefined) parts.push(el("del", { text: JSON.stringify(from) }));
+    if (to !== undefined) parts.push(el("ins", { text: JSON.stringify(to) }));
+    return el("li", {}, ...parts);
+  });
+  return el("ul.call-edits", { "aria-label": "Changed by a person" }, ...lines);
+}
 
 /** @param {unknown} value */
 const json = (value) => el("pre", { text: JSON.stringify(value, null, 2), tabindex: "0" });

@@ -1,4 +1,5 @@
 // The conversation, as the visitor reads and writes it.
+import { paragraphs } from "./data.js";
 import { el, find } from "./dom.js";
 
 /** @import { DeltaEvent, MessageEvent_ } from "./pkg/types.d.ts" */
@@ -9,10 +10,10 @@ export class Chat {
   /** @type {HTMLTextAreaElement} */ #input;
   /** @type {HTMLButtonElement} */ #button;
   /** @type {HTMLElement} */ #starters;
-  /** @type {Map<string, HTMLElement>} Replies that are being written, by the id of the event that will close them. */
+  /** @type {Map<string, { element: HTMLElement, text: string }>} Replies that are being written, by the id of the event that will close them. */
   #drafts = new Map();
   /** @type {string[]} What was sent from here: its echo is not shown again. */ #sent = [];
-  /** @type {"starting" | "ready" | "working" | "broken"} */ #mode = "starting";
+  /** @type {"starting" | "ready" | "working" | "asking" | "broken"} */ #mode = "starting";
   #atEnd = true;
 
   /**
@@ -55,10 +56,16 @@ export class Chat {
     this.mode("starting");
   }
 
-  /** @param {"starting" | "ready" | "working" | "broken"} mode */
+  /** @param {"starting" | "ready" | "working" | "asking" | "broken"} mode `asking`: the visitor is to answer first. */
   mode(mode) {
     this.#mode = mode;
-    const hints = { starting: "Connecting…", ready: "Ask about the board", working: "The assistant is at work…", broken: "Not connected" };
+    const hints = {
+      starting: "Connecting…",
+      ready: "Ask about the board",
+      working: "The assistant is at work…",
+      asking: "Answer the question above first",
+      broken: "Not connected",
+    };
     this.#input.placeholder = hints[mode];
     this.#input.disabled = mode === "starting" || mode === "broken";
     this.#button.disabled = mode !== "ready";
@@ -102,8 +109,8 @@ export class Chat {
     if (draft === undefined) return this.#add(bubble("assistant", text));
     this.#drafts.delete(id);
     this.#drafts.delete("");
-    draft.removeAttribute("aria-busy");
-    find("p", draft).textContent = text;
+    draft.element.removeAttribute("aria-busy");
+    fill(draft.element, "assistant", text);
     this.#follow();
   }
 
@@ -112,19 +119,35 @@ export class Chat {
     if (kind !== "text" || content === "") return;
     let draft = this.#drafts.get(item);
     if (draft === undefined) {
-      draft = bubble("assistant", "");
-      draft.setAttribute("aria-busy", "true");
+      draft = { element: bubble("assistant", ""), text: "" };
+      draft.element.setAttribute("aria-busy", "true");
       this.#drafts.set(item, draft);
-      this.#add(draft);
+      this.#add(draft.element);
     }
-    find("p", draft).append(content);
+    draft.text += content;
+    fill(draft.element, "assistant", draft.text);
     this.#follow();
   }
 
   /** A turn has ended: what is still unfinished stays so. */
   endDrafts() {
-    for (const draft of this.#drafts.values()) draft.removeAttribute("aria-busy");
+    for (const { element } of this.#drafts.values()) element.removeAttribute("aria-busy");
     this.#drafts.clear();
+  }
+
+  /** A question to the visitor. @param {HTMLElement} card */
+  card(card) {
+    this.#atEnd = true;
+    this.#add(card);
+    // Of a card that is higher than the log its beginning is shown, and nothing scrolls it away.
+    if (card.offsetHeight < this.#log.clientHeight) return;
+    this.#atEnd = false;
+    this.#log.scrollTop = card.offsetTop - this.#log.offsetTop - 8;
+  }
+
+  /** Where the visitor writes. */
+  focus() {
+    this.#input.focus({ preventScroll: true });
   }
 
   /**
@@ -157,6 +180,13 @@ export class Chat {
 
 /** @param {"user" | "assistant"} role @param {string} text */
 function bubble(role, text) {
+  const element = el(`div.bubble.is-${role}`);
+  fill(element, role, text);
+  return element;
+}
+
+/** @param {HTMLElement} bubble @param {"user" | "assistant"} role @param {string} text */
+function fill(bubble, role, text) {
   const speaker = el("span.visually-hidden", { text: role === "user" ? "You: " : "Assistant: " });
-  return el(`div.bubble.is-${role}`, {}, speaker, el("p", { text }));
+  bubble.replaceChildren(speaker, ...(role === "user" ? [el("p", { text })] : paragraphs(text)));
 }

@@ -29,3 +29,17 @@ export const sampleTasks = () => [
   { id: "HB-2", title: "Filter departures by line", column: "done", assignee: "ML", estimate: 2, dueInDays: null },
   { id: "HB-5", title: "Warning banner for storm days", column: "done", assignee: "AO", estimate: 1, dueInDays: null },
 ];
+
+/** What is still to be done, the most urgent first, a line each. @param {Task[]} tasks */
+export function openLines(tasks) {
+  const rank = ({ dueInDays }) => dueInDays ?? Infinity;
+  const open = tasks.filter(({ column }) => column !== "done");
+  return open.sort((one, other) => Math.sign(rank(one) - rank(other)) || 0).map(({ id, title, dueInDays }) => `${id}: ${title}${dueIn(dueInDays)}`);
+}
+
+/** @param {number | null} days */
+function dueIn(days) {
+  if (days === null) return "";
+  if (days < 0) return days === -1 ? " (1 day late)" : ` (${-days} days late)`;
+  return days === 0 ? " (due today)" : days === 1 ? " (due tomorrow)" : ` (due in ${days} days)`;
+}

@@ -1,7 +1,7 @@
 // What the agent may do on this page. The schemas go to the model as they are, and each call is checked against them here.
 import { tool } from "./pkg/index.js";
 import { pause } from "./dom.js";
-import { PEOPLE } from "./tasks.js";
+import { PEOPLE, openLines } from "./tasks.js";
 import { FILES } from "./viewer.js";
 
 /** @import { Board } from "./board.js" */
@@ -20,15 +20,28 @@ const task = {
 export const pageTools = ({ board, viewer }) => [
   tool({
     name: "read_board_tasks",
-    description: "Reads the tasks on the board. The page sends them back in a message once your turn has ended.",
-    inputSchema: { type: "object", properties: { column, assignee }, additionalProperties: false },
-    outputSchema: { type: "object", properties: { tasks: { type: "array", items: task } }, required: ["tasks"] },
+    description: "Reads the tasks on the board.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        column,
+        assignee,
+        format: { type: "string", enum: ["tasks", "lines"], description: "lines: what is open, the most urgent first, a line each. Without it: tasks." },
+      },
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: "object",
+      properties: { tasks: { type: "array", items: task }, lines: { type: "array", items: { type: "string" } } },
+      anyOf: [{ required: ["tasks"] }, { required: ["lines"] }],
+    },
     annotations: { title: "Read the board", readOnlyHint: true },
     async execute(args, { signal }) {
       board.reading(true);
       try {
         await pause(900, signal);
-        return { tasks: board.list(args) };
+        const tasks = board.list(args);
+        return args.format === "lines" ? { lines: openLines(tasks) } : { tasks };
       } finally {
         board.reading(false);
       }
@@ -51,6 +64,8 @@ export const pageTools = ({ board, viewer }) => [
       additionalProperties: false,
     },
     outputSchema: { type: "object", properties: { created: { type: "boolean" }, task }, required: ["created", "task"] },
+    // The visitor's board: a person looks at what the agent wants to put there, and may change it.
+    confirm: true,
     annotations: { title: "Create a task", destructiveHint: false },
     async execute(args, { signal }) {
       const result = board.create({

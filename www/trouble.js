@@ -1,12 +1,14 @@
 // What to tell the visitor when something went wrong.
 import { PagehandError } from "./pkg/index.js";
 
+/** @import { Protocol } from "./protocols.js" */
+
 /**
  * @param {unknown} error
- * @param {{ url: string, isDemo: boolean }} server
+ * @param {{ url: string, isDemo: boolean, protocol: Protocol }} server
  * @returns {{ title: string, text: string }}
  */
-export function troubleOf(error, { url, isDemo }) {
+export function troubleOf(error, { url, isDemo, protocol }) {
   const message = error instanceof Error ? error.message : String(error);
   if (!PagehandError.isInstance(error)) return { title: "Something went wrong", text: message };
   switch (error.code) {
@@ -23,10 +25,10 @@ export function troubleOf(error, { url, isDemo }) {
       if (!isDemo) break;
       return {
         title: "This page has no agent",
-        text: "It was served without the demo's server. Run “cargo xtask demo”, or connect to a real agent server below.",
+        text: "It was served without the demo's server. Run “cargo xtask demo”, or connect to a real agent below.",
       };
     case "unauthorized":
-      return { title: "The server does not accept the session key", text: "It is missing or wrong. The key is set where the server was started." };
+      return { title: `The server does not accept the ${protocol.secret}`, text: protocol.refusal };
     case "tool_conflict":
       return {
         title: "The server knows these tools in another version",
