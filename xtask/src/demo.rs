@@ -1,4 +1,4 @@
-//! The demo on this machine: the page, the package, and a stand-in for the agent server. Needs Rust only.
+//! The demo on this machine: the page, the package, and a stand-in for both kinds of server. Needs Rust only.
 
 use std::{
     fs,
@@ -37,6 +37,8 @@ pub(crate) fn run(workspace: &Workspace, port: Option<u16>, open: bool) -> Resul
         .arg(&site)
         .arg("--scripts")
         .arg(www.join("script.json"))
+        .arg("--uipath-scripts")
+        .arg(www.join("uipath-script.json"))
         .start()?;
     await_server(&mut running, port)?;
     let url = format!("http://127.0.0.1:{port}/");
