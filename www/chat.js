@@ -142,7 +142,7 @@ export class Chat {
     // Of a card that is higher than the log its beginning is shown, and nothing scrolls it away.
     if (card.offsetHeight < this.#log.clientHeight) return;
     this.#atEnd = false;
-    this.#log.scrollTop = card.offsetTop - this.#log.offsetTop - 8;
+    this.#log.scrollTop = card.offsetTop - 8;
   }
 
   /** Where the visitor writes. */

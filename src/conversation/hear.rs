@@ -151,8 +151,8 @@ impl Conversation {
                 self.tell_error(&Error::ConversationFailed { code: code.clone(), detail: detail.clone() });
                 self.failure = Some(Failure { code, detail });
             }
-            Meaning::Message { role, source, text, citations } => {
-                self.tell_message(event, &role, &source, &text, citations.as_deref());
+            Meaning::Message { id, role, source, text, citations } => {
+                self.tell_message(id.as_deref().or(event), &role, &source, &text, citations.as_deref());
             }
             Meaning::Gate(gate) => self.gate = gate,
         }

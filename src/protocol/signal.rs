@@ -237,6 +237,8 @@ pub enum Meaning {
     },
     /// A whole message.
     Message {
+        /// Its own id, where it is not that of the event that brought it. Streamed text names it, too.
+        id: Option<String>,
         /// `user` or `assistant`.
         role: String,
         /// Who wrote it.

@@ -159,6 +159,7 @@ export type Status =
 export interface StatusEvent { status: Status; detail?: string }
 
 export interface MessageEvent_ {
+  /** The message's id, which streamed text of it named before. */
   id: string | null;
   role: string;
   source: string;

@@ -62,7 +62,7 @@ impl Reader {
         match kind {
             // Without a role there is no message in it.
             Kind::Message { role, .. } if role.is_empty() => Vec::new(),
-            Kind::Message { source, role, text } => vec![Meaning::Message { role, source, text, citations: None }],
+            Kind::Message { source, role, text } => vec![Meaning::Message { id: None, role, source, text, citations: None }],
             Kind::Action(action) => self.action(id, action),
             Kind::Observation { action_id, tool_name, client_tool, is_error } => {
                 let call = CallId::new(action_id);
@@ -117,8 +117,13 @@ impl Reader {
 
     fn action(&mut self, id: Option<&str>, action: Action) -> Vec<Meaning> {
         let mut meanings = Vec::new();
-        let says =
-            |text: String| Meaning::Message { role: "assistant".into(), source: "agent".into(), text, citations: None };
+        let says = |text: String| Meaning::Message {
+            id: None,
+            role: "assistant".into(),
+            source: "agent".into(),
+            text,
+            citations: None,
+        };
         if !action.thought.is_empty() {
             meanings.push(says(action.thought));
         }

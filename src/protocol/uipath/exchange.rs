@@ -74,7 +74,7 @@ impl Exchange {
     fn tell_read(&mut self, message: MessageRecord, meanings: &mut Vec<Meaning>) {
         self.take(&message.id);
         if !self.is_told(&message.id) && !message.text.is_empty() {
-            meanings.push(message.text.said(&message.role));
+            meanings.push(message.text.said(&message.id, &message.role));
         }
         self.tell(&message.id);
     }

@@ -165,7 +165,7 @@ impl UiPath {
         let read =
             result.and_then(|body| Record::read_body(&body)).ok().and_then(|record| record.into_message(message));
         let meaning = match read {
-            Some(read) => spoken(read.text, &read.role),
+            Some(read) => spoken(read.text, message, &read.role),
             None => said(torn),
         };
         out.say(Signal::Found(meaning.into_iter().collect()));
@@ -230,13 +230,13 @@ impl UiPath {
 }
 
 fn said(message: Message) -> Option<Meaning> {
-    let role = message.role.clone();
-    spoken(message.into_text(), &role)
+    let (id, role) = (Rc::clone(&message.id), message.role.clone());
+    spoken(message.into_text(), &id, &role)
 }
 
 /// What a message says. One that only holds calls says nothing.
-fn spoken(text: Text, role: &str) -> Option<Meaning> {
-    Some(text).filter(|text| !text.is_empty()).map(|text| text.said(role))
+fn spoken(text: Text, id: &str, role: &str) -> Option<Meaning> {
+    Some(text).filter(|text| !text.is_empty()).map(|text| text.said(id, role))
 }
 
 /// These have arrived: who waits for them is told.

@@ -97,10 +97,11 @@ impl Text {
     }
 
     /// What it means that this was said. A citation that never ended cites nothing.
-    pub(super) fn said(mut self, role: &str) -> Meaning {
+    pub(super) fn said(mut self, id: &str, role: &str) -> Meaning {
         self.citations.retain(|cited| cited.sources.is_some());
         let citations = (!self.citations.is_empty()).then(|| json::text(&self.citations));
         Meaning::Message {
+            id: Some(id.to_owned()),
             role: role.to_owned(),
             source: if role == "assistant" { "agent" } else { role }.to_owned(),
             text: self.words,
@@ -159,8 +160,11 @@ mod tests {
     }
 
     fn said(message: Message) -> (String, Option<String>) {
-        match message.into_text().said("assistant") {
-            Meaning::Message { text, citations, .. } => (text, citations.map(|raw| raw.get().to_owned())),
+        match message.into_text().said("m", "assistant") {
+            Meaning::Message { id, text, citations, .. } => {
+                assert_eq!(id.as_deref(), Some("m"), "what streamed in had this id");
+                (text, citations.map(|raw| raw.get().to_owned()))
+            }
             _ => panic!("no message"),
         }
     }

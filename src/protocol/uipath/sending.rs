@@ -88,7 +88,7 @@ impl UiPath {
             // The service does not say it again to who said it.
             let mut text = Text::default();
             text.push(&say.text);
-            meanings.push(text.said("user"));
+            meanings.push(text.said(&say.message, "user"));
             self.status = Status::Running;
             meanings.push(Meaning::Status(Status::Running));
         }
