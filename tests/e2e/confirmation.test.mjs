@@ -77,7 +77,7 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
       tools: [describe(show, { runOn: "announcement" })],
       steps: [call(show, { path: "a" }), finish("ok")],
     });
-    if (server.isMock) await server.faults([{ fault: "delay", match: { kind: "ObservationEvent", tool: show }, ms: 500 }]);
+    if (server.isMock) await server.faults([{ fault: "delay", match: { kind: "ObservationEvent", tool: show }, ms: 3000 }]);
     assert.equal((await talk.turn()).status, "finished");
     assert.equal((await talk.runs()).length, 1);
     const tape = await talk.tape();
