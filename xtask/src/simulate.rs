@@ -15,7 +15,7 @@ const PACKAGE: &str = "pagehand-simulation";
 /// Schedules that a test run plays.
 const SEEDS: u64 = 20_000;
 /// Schedules within which a broken core must be noticed.
-const ENOUGH: u64 = 6_000;
+const ENOUGH: u64 = 30_000;
 /// Longer than any of it takes: only what hangs is ended.
 const DEADLINE: Duration = Duration::from_hours(1);
 /// What a copy of the core needs to be built.
