@@ -44,8 +44,11 @@ on(["service", "runtime"], (scenario) => {
     );
     assert.equal((await talk.state()).status, "waiting_for_confirmation");
     assert.deepEqual(runs.all, []);
-    await talk.decide(edited, true, { arguments: { title: "C" } });
+    // The agent's side takes up the later answer after the earlier call.
+    const answered = talk.decide(edited, true, { arguments: { title: "C" } });
+    await server.until(talk.id, ({ answers }) => answers.length === 1);
     await talk.decide(plain, true);
+    await answered;
     assert.equal((await talk.idle()).status, "finished");
 
     const resumed = await server.resumed(talk.id);

@@ -8,7 +8,7 @@ const [ORGANIZATION, TENANT] = ["acme", "main"];
 /** How long the service may take to come to what a test waits for. */
 const PATIENCE = 60_000;
 
-/** What the service knows about a conversation. @typedef {{ sockets: any[], reports: any[], answers: any[], dropped: any[], exchanges: any[] }} Known */
+/** What the service knows about a conversation. @typedef {{ sockets: { clients: string[], runtime: string | null }, reports: any[], answers: any[], dropped: any[], exchanges: any[] }} Known */
 
 /** The service, as a scenario sees it. */
 export class UiPathService {
