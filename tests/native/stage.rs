@@ -31,7 +31,6 @@ pub struct Ran {
 }
 
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "what a test switches on is independent of the rest")]
 pub struct Stage {
     conversation: Option<Conversation>,
     pub now: Millis,

@@ -62,7 +62,9 @@ impl Reader {
         match kind {
             // Without a role there is no message in it.
             Kind::Message { role, .. } if role.is_empty() => Vec::new(),
-            Kind::Message { source, role, text } => vec![Meaning::Message { id: None, role, source, text, citations: None }],
+            Kind::Message { source, role, text } => {
+                vec![Meaning::Message { id: None, role, source, text, citations: None }]
+            }
             Kind::Action(action) => self.action(id, action),
             Kind::Observation { action_id, tool_name, client_tool, is_error } => {
                 let call = CallId::new(action_id);

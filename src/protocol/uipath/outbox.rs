@@ -94,8 +94,7 @@ impl Item {
         let there = match (&self.what, record) {
             // Where the agent has said something, it was asked.
             (What::Say(say), Some(record)) if !record.messages.iter().any(|message| message.role == "assistant") => {
-                let whole =
-                    |message: &MessageRecord| message.parts == say.parts && message.text.as_str() == say.text;
+                let whole = |message: &MessageRecord| message.parts == say.parts && message.text.as_str() == say.text;
                 return if record.messages.iter().any(whole) { Finding::Unended } else { Finding::InPart };
             }
             (What::Say(_), Some(_)) => true,
