@@ -41,7 +41,7 @@ async fn errors_are_answers_too() {
 #[wasm_bindgen_test]
 async fn the_request_says_what_it_should() {
     let fetch = "async (request) => Response.json([
-        request.method, request.url.replace(location.origin, ''), request.headers.get('x-session-api-key'),
+        request.method, request.url.replace(location.origin, ''), request.headers.get('x-canary-key'),
         await request.text(), request.credentials, request.redirect, request.cache])";
     let Answer::Http { body, .. } = answer_of(fetch).await else { panic!("no answer") };
     assert_eq!(body, r#"["POST","/?a=b%20c","k","{}","omit","error","no-store"]"#);
