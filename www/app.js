@@ -13,7 +13,7 @@ import { pageTools } from "./tools.js";
 import { troubleOf } from "./trouble.js";
 import { Viewer } from "./viewer.js";
 
-/** @import { Conversation } from "./pkg/types.d.ts" */
+/** @import { Conversation, StatusEvent } from "./pkg/types.d.ts" */
 /** @import { Settings } from "./protocols.js" */
 
 const board = new Board(find("#columns"));
@@ -27,12 +27,20 @@ const approvals = new Approvals({
   tools,
   show: (card) => chat.card(card),
   leave: () => chat.focus(),
-  count: (open) => isWorking && chat.mode(open > 0 ? "asking" : "working"),
+  count: (open) => {
+    questions = open;
+    showStatus();
+    if (isWorking) chat.mode(open > 0 ? "asking" : "working");
+  },
 });
 
 let protocol = protocolOfAddress();
 /** @type {Settings} The scripted agent, on the server that this page came from, until another one is asked for. */
 let settings = demo();
+/** @type {StatusEvent} What the server said last. */
+let said = { status: "idle" };
+/** How many questions the visitor has not answered. */
+let questions = 0;
 /** Whether the agent has the word. */
 let isWorking = false;
 /** @type {AbortController} What belongs to a conversation that was left is no longer wanted. */
@@ -75,14 +83,14 @@ async function open(wanted) {
   chat.clear();
   chat.mode("starting");
   showConnection({ state: "connecting", reason: "" });
-  showAgent({ status: "idle" });
+  status({ status: "idle" });
   try {
     const started = await protocol.start(wanted, tools, signal);
     if (signal.aborted) return void started.close();
     conversation = started;
     listen(started, signal);
     form.connected(!isDemo(wanted));
-    showAgent({ status: started.status });
+    status({ status: started.status });
     chat.mode("ready");
   } catch (error) {
     if (signal.aborted) return;
@@ -112,7 +120,7 @@ function listen(conversation, signal) {
     jumps.news("assistant");
   }));
   conversation.on("delta", wanted((delta) => chat.delta(delta)));
-  conversation.on("status", wanted(showAgent));
+  conversation.on("status", wanted(status));
   conversation.on("connection", wanted((event) => {
     showConnection(event);
     if (event.state === "closed") end({ title: "The conversation has ended", text: `The reason: ${event.reason}.` }, "Start a new one");
@@ -143,6 +151,17 @@ async function turn(text) {
     chat.trouble(troubleOf(error, { url: settings.url, isDemo: isDemo(settings), protocol }));
     rest();
   }
+}
+
+/** @param {StatusEvent} event */
+function status(event) {
+  said = event;
+  showStatus();
+}
+
+/** A question of the page's own is none to the server. */
+function showStatus() {
+  showAgent(questions > 0 ? { status: "waiting_for_confirmation" } : said);
 }
 
 /** The visitor has the word. */

@@ -70,7 +70,8 @@ export class Chat {
     this.#input.disabled = mode === "starting" || mode === "broken";
     this.#button.disabled = mode !== "ready";
     for (const starter of this.#starters.querySelectorAll("button")) starter.disabled = mode !== "ready";
-    this.#starters.hidden = mode === "broken";
+    // A question to the visitor needs the room.
+    this.#starters.hidden = mode === "broken" || mode === "asking";
     this.#log.toggleAttribute("data-working", mode === "working");
   }
 

@@ -34,7 +34,7 @@ export class Control {
 
   /** @param {HTMLElement} label */
   mark(label) {
-    if (!this.field.required) label.append(" ", el("span.field-optional", { text: "optional" }));
+    if (this.field.required) label.append(" ", el("span.field-required", { text: "required" }));
     return label;
   }
 
