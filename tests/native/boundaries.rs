@@ -16,7 +16,7 @@ const OPENHANDS: [&str; 10] = [
     "llm_message",
     "X-Session-API-Key",
 ];
-const UIPATH: [&str; 14] = [
+const UIPATH: [&str; 13] = [
     "startExchange",
     "endExchange",
     "startToolCall",
@@ -28,7 +28,6 @@ const UIPATH: [&str; 14] = [
     "clientSideTools",
     "sessionStarted",
     "ConversationEvent\"",
-    "conversationId\\\"",
     "agentReleaseId",
     "autopilotforeveryone",
 ];
