@@ -103,7 +103,8 @@ class Card {
   }
 
   focus() {
-    this.element.querySelector("input, select, textarea, button")?.focus();
+    const first = this.element.querySelector("input, select, textarea, button");
+    if (first instanceof HTMLElement) first.focus();
   }
 
   async #yes() {

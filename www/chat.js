@@ -106,9 +106,9 @@ export class Chat {
       else this.#add(bubble("user", text));
       return;
     }
-    const draft = this.#drafts.get(id) ?? this.#drafts.get("");
+    const draft = this.#drafts.get(id ?? "") ?? this.#drafts.get("");
     if (draft === undefined) return this.#add(bubble("assistant", text));
-    this.#drafts.delete(id);
+    this.#drafts.delete(id ?? "");
     this.#drafts.delete("");
     draft.element.removeAttribute("aria-busy");
     fill(draft.element, "assistant", text);

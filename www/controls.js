@@ -5,6 +5,9 @@ import { el } from "./dom.js";
 
 /** @typedef {{ control: Control, text: string }} Problem */
 
+/** A longer text gets room to be read as a whole, and is a single line all the same. */
+const IN_A_LINE = 36;
+
 let count = 0;
 
 /** A place in the form: a control with its label, its hint, and room for what is wrong with it. */
@@ -82,9 +85,10 @@ class Leaf extends Control {
     this.#shown = this.#state;
     this.#input.id = this.id;
     this.#input.setAttribute("aria-describedby", this.description);
-    const label = this.mark(el("label", { for: this.id, text: field.label }));
+    const label = el("label", { for: this.id, text: field.label });
+    // A box that need not be ticked is never without an answer.
     if (this.#input.type === "checkbox") this.element.append(el("div.field-check", {}, this.#input, label), ...this.notes());
-    else this.element.append(label, this.#input, ...this.notes());
+    else this.element.append(this.mark(label), this.#input, ...this.notes());
   }
 
   /** An entry of a list: the list has the label. @param {string} label */
@@ -114,6 +118,7 @@ class Leaf extends Control {
     if (text === "") return field.required ? (field.nullable ? null : isText(field) ? "" : undefined) : undefined;
     if (field.kind === "number") return this.#input.valueAsNumber;
     if (field.kind === "datetime-local") return new Date(text).toISOString();
+    if (field.kind === "text") return text.replaceAll(/\s*\n\s*/g, " ");
     if (field.kind !== "json") return text;
     try {
       return JSON.parse(text);
@@ -255,10 +260,19 @@ function inputOf(field, value) {
       return el("input", { type: kind, required, step: "1", value: value === undefined || value === null ? "" : local(value) });
     default: {
       const { minLength, maxLength } = schema;
+      const text = String(value ?? "");
       const length = { ...(minLength && { minlength: String(minLength) }), ...(maxLength && { maxlength: String(maxLength) }) };
-      return el("input", { type: kind, required, autocomplete: "off", ...length, value: String(value ?? "") });
+      if (kind === "text" && text.length > IN_A_LINE) return el("textarea", { rows: "2", required, ...length, text, onkeydown: submit });
+      return el("input", { type: kind, required, autocomplete: "off", ...length, value: text });
     }
   }
+}
+
+/** Enter means in a text of one line what it means in an input. @param {any} event */
+function submit(event) {
+  if (event.key !== "Enter" || event.isComposing) return;
+  event.preventDefault();
+  event.target.form?.requestSubmit();
 }
 
 /** @param {Field} field @param {{ value: unknown, label: string }[]} options @param {unknown} value */

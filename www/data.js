@@ -39,10 +39,12 @@ function shown(data) {
 function valueOf(value) {
   if (isList(value)) return listed(value);
   if (typeof value === "string") return value;
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return Object.entries(value).map(([name, part]) => `${name}: ${JSON.stringify(part)}`).join(", ");
-  }
-  return JSON.stringify(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value);
+  const entries = Object.entries(value);
+  const isFlat = entries.every(([, part]) => typeof part !== "object" || part === null);
+  // The last level is a line: a task takes no more room than a sentence.
+  if (isFlat) return entries.map(([name, part]) => `${name}: ${typeof part === "string" ? part : JSON.stringify(part)}`).join(", ");
+  return el("dl", {}, ...entries.flatMap(([name, part]) => [el("dt", { text: name }), el("dd", {}, valueOf(part))]));
 }
 
 /** @param {unknown} value @returns {value is string[]} */

@@ -75,7 +75,7 @@ export class SchemaForm {
     const spare = members.filter(([name, { field }]) => !field.required && value?.[name] === undefined);
     if (spare.length === 0) return;
     const summary = el("summary", { text: `${spare.length} more, all optional` });
-    this.element.append(el("details.field-more", {}, summary, ...spare.map(([, { element }]) => element)));
+    this.element.append(el("details.field-more", {}, summary, el("div.field-spare", {}, ...spare.map(([, { element }]) => element))));
   }
 }
 

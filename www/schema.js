@@ -48,7 +48,9 @@ function read(given, value, { root, name, required, depth }) {
     members: [],
     item: undefined,
   };
-  field.kind = kindOf(schema, value, depth);
+  field.kind = kindOf(schema, value);
+  // Of groups within groups only those are opened that have something in them: a schema may describe a tree.
+  if (field.kind === "group" && (depth > DEEPEST || (depth > 1 && !required && value === undefined))) field.kind = "json";
   if (field.kind === "choice") {
     const values = "const" in schema ? [schema.const] : schema.enum;
     field.options = values.map((/** @type {unknown} */ one) => ({ value: one, label: labels?.get(one) ?? wordFor(one) }));
@@ -56,7 +58,7 @@ function read(given, value, { root, name, required, depth }) {
   if (field.kind === "list") {
     const item = read(schema.items ?? {}, undefined, { root, name: "", required: true, depth: depth + 1 });
     const isFlat = !["list", "group", "json", "lines"].includes(item.kind);
-    if (isFlat && (value ?? []).every((/** @type {unknown} */ one) => holds(item.kind, one))) field.item = item;
+    if (isFlat && /** @type {unknown[]} */ (value ?? []).every((one) => holds(item.kind, one))) field.item = item;
     else field.kind = "json";
   }
   if (field.kind === "group") field.members = members(schema, value, root, depth);
@@ -127,11 +129,10 @@ function at(root, reference) {
   return steps.reduce((/** @type {any} */ part, step) => part?.[step.replaceAll("~1", "/").replaceAll("~0", "~")], root);
 }
 
-/** @param {any} schema @param {unknown} value @param {number} depth @returns {Kind} */
-function kindOf(schema, value, depth) {
+/** @param {any} schema @param {unknown} value @returns {Kind} */
+function kindOf(schema, value) {
   if (Array.isArray(schema.enum) || "const" in schema) return "choice";
   const kind = kindOfType(schema, value);
-  if (kind === "group" && depth > DEEPEST) return "json";
   return holds(kind, value) ? kind : kind !== "json" && typeof value === "string" ? "text" : "json";
 }
 

@@ -4,7 +4,14 @@ import { find } from "./dom.js";
 /** @import { ConnectionEvent, Status, StatusEvent } from "./pkg/types.d.ts" */
 
 /** @type {Record<ConnectionEvent["state"], string>} */
-const CONNECTION = { connecting: "Connecting", connected: "Catching up", ready: "Connected", lost: "Connection lost", closed: "Not connected" };
+const CONNECTION = {
+  connecting: "Connecting",
+  connected: "Catching up",
+  waiting: "Server is busy",
+  ready: "Connected",
+  lost: "Connection lost",
+  closed: "Not connected",
+};
 
 /** @type {Record<Status, string>} */
 const AGENT = {

@@ -32,9 +32,10 @@ export const sampleTasks = () => [
 
 /** What is still to be done, the most urgent first, a line each. @param {Task[]} tasks */
 export function openLines(tasks) {
-  const rank = ({ dueInDays }) => dueInDays ?? Infinity;
   const open = tasks.filter(({ column }) => column !== "done");
-  return open.sort((one, other) => Math.sign(rank(one) - rank(other)) || 0).map(({ id, title, dueInDays }) => `${id}: ${title}${dueIn(dueInDays)}`);
+  // What is due on no day comes last.
+  open.sort((one, other) => (one.dueInDays ?? Number.MAX_VALUE) - (other.dueInDays ?? Number.MAX_VALUE));
+  return open.map(({ id, title, dueInDays }) => `${id}: ${title}${dueIn(dueInDays)}`);
 }
 
 /** @param {number | null} days */
