@@ -62,6 +62,9 @@ enum Command {
         /// Runs one kind of test only.
         #[arg(long, value_enum)]
         only: Option<test::Kind>,
+        /// Plays with UiPath's full agent, too: 376 MB of Python.
+        #[arg(long)]
+        full: bool,
     },
     /// Plays schedules of the simulation on all cores.
     Simulate(simulate::Options),
@@ -88,7 +91,7 @@ fn run(command: &Command) -> Result<bool> {
         Command::Build { profile } => build::run(&workspace, *profile).map(|()| true),
         Command::Demo { port, no_open } => demo::run(&workspace, *port, !no_open).map(|()| true),
         Command::Check => Ok(check::run(&workspace)),
-        Command::Test { only } => Ok(test::run(&workspace, *only)),
+        Command::Test { only, full } => Ok(test::run(&workspace, *only, *full)),
         Command::Simulate(options) => simulate::run(&workspace, options),
         Command::Sizes => build::sizes(&workspace).map(|()| true),
     }

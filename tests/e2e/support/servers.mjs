@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { agentServer, mockServer, olderAgentServer, scriptedLlm } from "./environment.mjs";
 import { Child, freePort } from "./process.mjs";
+import { startFullAgent } from "./uipath-agent.mjs";
 import { startService } from "./uipath.mjs";
 
 /** In no URL, error, event or console line may this ever appear. */
@@ -27,6 +28,7 @@ export const TARGETS = {
   // Of both the service is a stand-in.
   service: { kind: "service", name: "UiPath's service", runtime: "scripted" },
   runtime: { kind: "service", name: "UiPath's service with UiPath's own runtime", runtime: "fast" },
+  agent: { kind: "service", name: "UiPath's service with UiPath's full agent", runtime: "full" },
   real143: { kind: "real", name: "agent-server 1.43.1, legacy socket", version: "1.43.1", launcher: olderAgentServer },
 };
 
@@ -221,6 +223,7 @@ export async function steer(control, method, path, body) {
  * @returns {Promise<AgentServer>}
  */
 export function start(target, more) {
+  if (target.runtime === "full") return startFullAgent(target);
   if (target.kind === "service") return startService(target, more);
   return target.kind === "mock" ? startMock(target, more) : startReal(target);
 }

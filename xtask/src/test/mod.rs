@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Facade,
     /// The built package in a page, with servers.
     E2e,
+    /// The same with UiPath's full agent, which is large and slow.
+    Full,
 }
 
 /// What a phase did: its tests, and what they ran against.
@@ -37,20 +39,25 @@ struct Phase {
     run: fn(&Workspace) -> Result<Outcome>,
 }
 
-const PHASES: [Phase; 7] = [
+const PHASES: [Phase; 8] = [
     Phase { name: "check", kind: None, run: |workspace| Ok(phases::check(workspace)) },
     Phase { name: "native", kind: Some(Kind::Native), run: phases::native },
     Phase { name: "simulation", kind: Some(Kind::Simulation), run: phases::simulation },
     Phase { name: "browser", kind: Some(Kind::Browser), run: phases::browser },
     Phase { name: "facade", kind: Some(Kind::Facade), run: phases::facade },
     Phase { name: "e2e", kind: Some(Kind::E2e), run: phases::e2e },
+    Phase { name: "full", kind: Some(Kind::Full), run: phases::full },
     Phase { name: "release", kind: None, run: phases::release },
 ];
 
 /// Runs all phases, or those of one kind, each whatever became of those before it. Whether all went well.
-pub(crate) fn run(workspace: &Workspace, only: Option<Kind>) -> bool {
+pub(crate) fn run(workspace: &Workspace, only: Option<Kind>, full: bool) -> bool {
     let mut rows = Vec::new();
-    for phase in PHASES.iter().filter(|phase| only.is_none() || phase.kind == only) {
+    let wanted = |phase: &&Phase| match only {
+        None => full || phase.kind != Some(Kind::Full),
+        only => phase.kind == only,
+    };
+    for phase in PHASES.iter().filter(wanted) {
         println!("\n━━ {} ━━", phase.name);
         let start = Instant::now();
         let outcome = (phase.run)(workspace);

@@ -100,15 +100,26 @@ fn facade_tests(workspace: &Workspace, phase: &str) -> Result<Outcome> {
 }
 
 pub(crate) fn e2e(workspace: &Workspace) -> Result<Outcome> {
-    let tests = test_files(workspace, "e2e")?;
+    let (program, against) = in_a_page(workspace, "e2e", Tier::Fast)?;
+    counted(workspace, "e2e", program, against)
+}
+
+pub(crate) fn full(workspace: &Workspace) -> Result<Outcome> {
+    let (program, against) = in_a_page(workspace, "full", Tier::Full)?;
+    counted(workspace, "full", program, against)
+}
+
+/// The tests of a folder, with all that pages and servers need.
+fn in_a_page(workspace: &Workspace, folder: &str, tier: Tier) -> Result<(Program, String)> {
+    let tests = test_files(workspace, folder)?;
     node::ensure_packages(workspace)?;
     let browser = browser::ensure()?;
     let [current, older] = [agent_server::CURRENT, agent_server::OLDER];
     let server = agent_server::ensure(workspace, current)?;
     let older_server = agent_server::ensure(workspace, older)?;
-    let runtime = uipath_runtime::ensure(workspace, Tier::Full)?;
+    let runtime = uipath_runtime::ensure(workspace, tier)?;
     build::run(workspace, Profile::Quick)?;
-    let program = node_tests(workspace, "e2e", &tests)?
+    let program = node_tests(workspace, folder, &tests)?
         .env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?)
         .env("PAGEHAND_AGENT_SERVER", server)
         .env("PAGEHAND_OLDER_AGENT_SERVER", older_server)
@@ -118,7 +129,7 @@ pub(crate) fn e2e(workspace: &Workspace) -> Result<Outcome> {
         .env("PAGEHAND_UIPATH_AGENT", runtime.agent)
         .env("PAGEHAND_UIPATH_MODEL", runtime.model)
         .env("PAGEHAND_CHROMIUM", &browser.chromium);
-    counted(workspace, "e2e", program, format!("{}, openhands-agent-server {current} and {older}", browser.version))
+    Ok((program, format!("{}, openhands-agent-server {current} and {older}, UiPath's runtime", browser.version)))
 }
 
 /// The budget, and whether what ships works: its scripts are one, and minified.
