@@ -225,6 +225,39 @@ describe("the demo with UiPath's agent", () => {
   });
 });
 
+describe("several questions at once", () => {
+  const SCRIPT = "/mock/uipath/scripts/7";
+  const ask = (/** @type {string} */ id, /** @type {object} */ input) => ({ id, name: "create_task", confirm: true, input });
+  after(() => fetch(demo.server.url + SCRIPT, { method: "DELETE" }));
+
+  test("each has a card and an answer of its own, and the focus goes from one to the other", async () => {
+    const steps = [{ text: "Two tasks.", calls: [ask("a", { title: "The first" }), ask("b", { title: "The second", column: "soon" })] }, { text: "Done." }];
+    await fetch(demo.server.url + SCRIPT, { method: "PUT", body: JSON.stringify({ steps }) });
+    const visit = await demo.visit("/?agent=uipath");
+    const { page } = visit;
+    await visit.say("Two, please.");
+    await visit.question.nth(1).waitFor();
+    const [first, second] = [page.locator(".ask").nth(0), page.locator(".ask").nth(1)];
+    await visit.screenshot("16-two-questions");
+    // What the agent proposed is shown although the schema does not allow it, and is not let through.
+    assert.equal(await second.getByLabel("Column").locator("option:checked").innerText(), '"soon" (not allowed)');
+    await second.getByLabel("Title").fill("The second, mended");
+    await page.keyboard.press("Enter");
+    await second.locator(".field-problem:visible").waitFor();
+    await second.getByLabel("Column").selectOption("doing");
+    await second.getByRole("button", { name: "Approve with changes" }).press("Enter");
+    await page.locator(".ask.is-over").waitFor();
+    assert.equal(await first.evaluate((card) => card.contains(document.activeElement)), true);
+    assert.match(await second.innerText(), /approved, with changes/);
+    await first.getByRole("button", { name: "Reject" }).click();
+    await visit.answered();
+    assert.deepEqual(await visit.outcomes(), ["rejected", "ok"]);
+    assert.equal((await visit.texts("[data-column=doing] .card-title"))[0], "The second, mended");
+    assert.deepEqual(visit.complaints, []);
+    await page.context().close();
+  });
+});
+
 describe("the demo without a mouse, on small screens, and by night", () => {
   test("the whole story is played with the keyboard alone, and with less motion", async () => {
     const visit = await demo.visit("", { reducedMotion: "reduce" });
