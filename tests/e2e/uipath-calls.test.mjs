@@ -91,32 +91,38 @@ on(["service"], (scenario) => {
   });
 
   scenario("a call whose beginning was missed is not run, and is answered once", async ({ server, lab, runs }) => {
-    const [lost, bare] = [unique("lost"), unique("bare")];
+    const lost = unique("lost");
+    const ghost = { messageId: "ghosts", toolCall: { toolCallId: "ghost", executingToolCall: { input: {} } } };
     await server.faults([{ fault: "swallow", match: { kind: "startToolCall", tool: lost } }]);
     const talk = await lab.start(server, {
-      tools: [tool(lost), tool(bare)],
-      steps: [{ calls: [call(lost), call(bare, {}, { announce: false, then: [{ waitMs: 1 }] })] }, { text: "go on" }],
+      tools: [tool(lost)],
+      steps: [{ text: "look", event: ghost }, { calls: [call(lost)] }, { text: "go on" }],
     });
     assert.equal((await talk.turn()).status, "finished");
     const [{ body }, ...more] = await server.answers(talk.id, `call-${lost}`);
     assert.deepEqual(more, []);
     assert.ok(body.isError);
+    assert.deepEqual(await server.answers(talk.id, "ghost"), []);
     assert.deepEqual(runs.all, []);
-    assert.ok((await talk.heard("notice")).some(({ code }) => code === "unknown_call"));
+    assert.deepEqual((await talk.heard("notice")).map(({ code }) => code), ["unknown_call", "unknown_call"]);
   });
 
   scenario("a second go signal runs nothing, while the handler runs and after it", async ({ server, lab }) => {
     const work = unique("work");
     const again = { executingToolCall: { input: { again: true } } };
     const hold = unique("hold");
+    const late = { exchange: { exchangeId: "", message: { messageId: "late", toolCall: { toolCallId: `call-${work}`, ...again } } } };
     const talk = await lab.start(server, {
       tools: [slow(work)],
-      steps: [{ calls: [call(work, {}, { then: [again, { ...again, hold }, { hold: unique("never"), waitMs: 1 }] })] }, { text: "thanks" }],
+      steps: [{ calls: [call(work, {}, { then: [again] })] }, { hold, text: "thanks" }],
     });
     await talk.send("go");
-    await talk.until("notice", { code: "late_signal" });
+    const { n } = await talk.until("notice", { code: "late_signal" });
     await lab.openGate(work);
     await talk.until("call", { tool: work, state: "settled" });
+    late.exchange.exchangeId = (await server.known(talk.id)).exchanges[0].exchangeId;
+    await server.emit(talk.id, late, false);
+    await talk.until("notice", { code: "late_signal" }, { after: n });
     await server.release(hold);
     assert.equal((await talk.idle()).status, "finished");
     assert.deepEqual((await talk.runs(work)).map(({ args }) => args), [{}]);

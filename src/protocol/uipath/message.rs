@@ -39,6 +39,7 @@ pub(super) struct Text {
 
 #[derive(Debug, Serialize)]
 struct Cited {
+    #[serde(rename = "citationId")]
     id: String,
     offset: usize,
     length: usize,
@@ -186,7 +187,7 @@ mod tests {
         ] {
             message.chunk(&"p".into(), &chunk);
         }
-        let citations = r#"[{"id":"c1","offset":3,"length":2,"sources":[{"title":"T"}]},{"id":"c2","offset":5,"length":1,"sources":[2]}]"#;
+        let citations = r#"[{"citationId":"c1","offset":3,"length":2,"sources":[{"title":"T"}]},{"citationId":"c2","offset":5,"length":1,"sources":[2]}]"#;
         assert_eq!(said(message), ("😀xabzopen".into(), Some(citations.into())));
     }
 

@@ -155,6 +155,9 @@ export class UiPathService {
 /** A call of a tool of the page, in a step of a script. @param {string} name @param {object} [input] @param {object} [more] */
 export const wanted = (name, input = {}, more) => ({ id: `call-${name}`, name, input, ...more });
 
+/** The envelope in a packet. @param {string} packet @returns {any} */
+export const enveloped = (packet) => JSON.parse(packet.slice(packet.indexOf("[")))[1];
+
 /** The call that an envelope is about. @param {any} envelope @returns {any} */
 export function toolCall(envelope) {
   return envelope?.exchange?.message?.toolCall ?? {};
