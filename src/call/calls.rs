@@ -163,10 +163,14 @@ impl Calls {
         }
     }
 
-    /// The server has ended the call itself, whatever its state.
+    /// The server has ended the call itself, whatever its state. The page that has it hears that too, and may have ended it
+    /// before: how is in the ledger.
     pub fn server_ended(&mut self, id: &CallId, tool: &str, reason: String, out: &mut Vec<Action>) {
-        let under_way = self.open.get(id).is_some_and(|call| call.state.is_under_way());
-        if under_way {
+        let state = self.open.get(id).map(|call| call.state);
+        if state == Some(State::Elsewhere) {
+            return;
+        }
+        if state.is_some_and(State::is_under_way) {
             let outcome = Outcome::Cancelled { message: reason.clone() };
             record(id, &outcome, out);
             self.drop_call(id, &reason, Ending::Server(outcome), out);

@@ -131,7 +131,7 @@ on(["service"], (scenario) => {
     const { uri, ...facts } = attachment;
     assert.deepEqual(facts, { type: "attachment", name: "board.csv", mimeType: "text/csv", byteCount: 8 });
     const [stored] = (await server.steer("GET", "/uipath/attachments")).filter((file) => JSON.stringify(file).includes(uri));
-    assert.ok(stored, uri);
+    assert.deepEqual([stored.name, stored.type, stored.bytes, stored.conversationId], ["board.csv", "text/csv", 8, talk.id]);
     await talk.send([{ type: "text", text: "here:" }, attachment]);
     assert.equal((await talk.idle()).status, "finished");
     const [exchange] = (await server.known(talk.id)).exchanges;
