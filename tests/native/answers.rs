@@ -55,6 +55,22 @@ fn a_page_without_the_handler_leaves_the_call_to_the_one_that_runs_it() {
 }
 
 #[test]
+fn how_a_call_ended_that_another_page_has_is_for_that_page_to_say() {
+    let (strings, mut stage) = alone();
+    let others = Strings::default();
+    let mut other = others.stage(vec![tool("t", ANY)], "other", Some(&stage));
+    strings.calls(&mut stage, "a", "t");
+    others.calls(&mut other, "a", "t");
+    stage.settle_run(Settled::Returned("1".into()));
+    // The agent has the answer and goes on before this page has looked.
+    let ended = Meaning::Ended { call: CallId::new("a"), tool: "t".into(), reason: "its exchange is over".into() };
+    others.means(&mut other, ended);
+    assert_eq!(other.states("a"), "announced authorised claiming elsewhere");
+    other.look_at_watched();
+    assert_eq!(other.outcome("a")["kind"], "ok");
+}
+
+#[test]
 fn case_4_of_the_pages_that_are_left_one_answers_for_the_one_that_died() {
     let (strings, mut stage) = alone();
     let (second, third) = (Strings::default(), Strings::default());
