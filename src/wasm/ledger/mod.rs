@@ -12,7 +12,7 @@ pub(super) mod prune;
 pub(super) mod store;
 mod watch;
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem;
 use std::rc::Rc;
@@ -57,7 +57,7 @@ pub(super) struct Keeper {
     owner: Owner,
     hooks: Hooks,
     inputs: Inputs,
-    conversation: OnceCell<Rc<str>>,
+    conversation: RefCell<Option<Rc<str>>>,
     /// Comes when the session is over. Every task of ours ends with it.
     over: Moment<()>,
     queue: RefCell<VecDeque<Work>>,
@@ -87,7 +87,7 @@ impl Keeper {
             owner: Owner(format!("{:016x}{:016x}", clock::seed(), clock::seed()).into()),
             hooks: hooks.clone(),
             inputs: inputs.clone(),
-            conversation: OnceCell::new(),
+            conversation: RefCell::default(),
             over: Moment::new(),
             queue: RefCell::default(),
             working: Cell::new(false),
@@ -160,6 +160,7 @@ impl Keeper {
                 self.prune();
             }
             LedgerEffect::Claim { key, tool, lease } => {
+                self.is_about(&key.conversation);
                 let claim = self.claim(&key, tool, lease).await;
                 self.say(LedgerInput::Claimed { key, claim });
             }
@@ -253,9 +254,17 @@ impl Keeper {
         if page::record(key, outcome.clone(), false, &self.owner) && matches!(self.storage(), Storage::Open(_)) {
             page::stored(key);
         }
-        if self.conversation.get() == Some(&key.conversation) {
+        let ours = self.conversation.try_borrow().is_ok_and(|ours| ours.as_ref() == Some(&key.conversation));
+        if ours {
             self.watches.end(key);
             self.say(LedgerInput::Watched { key: key.clone(), claim: Claim::Settled(outcome) });
+        }
+    }
+
+    /// What other pages tell about this conversation is for us. One that the server names gets its name after it was recalled.
+    fn is_about(&self, conversation: &Rc<str>) {
+        if let Ok(mut ours) = self.conversation.try_borrow_mut() {
+            *ours = Some(Rc::clone(conversation));
         }
     }
 
@@ -268,7 +277,7 @@ impl Keeper {
 
     /// What is known of the conversation, here and in storage. It is listened to first, so that nothing is missed.
     async fn recall(self: &Rc<Self>, conversation: &Rc<str>) -> Memory {
-        let _ = self.conversation.set(Rc::clone(conversation));
+        self.is_about(conversation);
         let weak = Rc::downgrade(self);
         let channel = Channel::open(&self.hooks, move |key, outcome| {
             if let Some(keeper) = weak.upgrade() {
