@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { agentServer, mockServer, olderAgentServer, scriptedLlm } from "./environment.mjs";
+import { LibraryService } from "./library.mjs";
 import { Child, freePort } from "./process.mjs";
 import { startFullAgent } from "./uipath-agent.mjs";
 import { startService } from "./uipath.mjs";
@@ -18,7 +19,7 @@ export const LLM_KEY = "canary-llm-key-77d0";
 /** How long the log may take to show what a test waits for. */
 const PATIENCE = 20_000;
 
-/** @typedef {{ kind: "mock" | "real" | "service", name: string, version?: string, launcher?: string, runtime?: string }} Target */
+/** @typedef {{ kind: "mock" | "real" | "service" | "library", name: string, version?: string, launcher?: string, runtime?: string }} Target */
 
 /** @type {Record<string, Target>} */
 export const TARGETS = {
@@ -29,6 +30,7 @@ export const TARGETS = {
   service: { kind: "service", name: "UiPath's service", runtime: "scripted" },
   runtime: { kind: "service", name: "UiPath's service with UiPath's own runtime", runtime: "fast" },
   agent: { kind: "service", name: "UiPath's service with UiPath's full agent", runtime: "full" },
+  library: { kind: "library", name: "Socket.IO's server" },
   real143: { kind: "real", name: "agent-server 1.43.1, legacy socket", version: "1.43.1", launcher: olderAgentServer },
 };
 
@@ -225,6 +227,7 @@ export async function steer(control, method, path, body) {
 export function start(target, more) {
   if (target.runtime === "full") return startFullAgent(target);
   if (target.kind === "service") return startService(target, more);
+  if (target.kind === "library") return new LibraryService(target).listen();
   return target.kind === "mock" ? startMock(target, more) : startReal(target);
 }
 

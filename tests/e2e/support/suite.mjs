@@ -11,7 +11,7 @@ import { TARGETS, start } from "./servers.mjs";
 const TIMEOUT = 600_000;
 
 /** @typedef {import("./servers.mjs").AgentServer} AgentServer */
-/** @typedef {AgentServer | import("./uipath.mjs").UiPathService} AnyServer */
+/** @typedef {AgentServer | import("./uipath.mjs").UiPathService | import("./library.mjs").LibraryService} AnyServer */
 /**
  * What a scenario works with: a server, a page with a fresh profile, and a way to open more pages of that profile.
  * @typedef {object} Scene
