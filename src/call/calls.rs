@@ -180,14 +180,14 @@ impl Calls {
     }
 
     /// Nobody knows how far a call came: it is not run, and the agent is told.
-    pub fn orphaned(&mut self, id: &CallId, tool: &str, out: &mut Vec<Action>) {
+    pub fn orphaned(&mut self, id: &CallId, tool: &str, reason: &str, out: &mut Vec<Action>) {
         if self.ended.contains(id.as_str()) || self.open.get(id).is_some_and(|call| call.state.is_under_way()) {
             return;
         }
         if self.open.get(id).is_none() {
             self.open.add(id.clone(), Call::new(State::Announced, tool, None));
         }
-        let message = "its go signal was missed: it may or may not have done its work".to_owned();
+        let message = reason.to_owned();
         self.finish(id, "nothing is known of it", Outcome::Interrupted { message }, out);
     }
 

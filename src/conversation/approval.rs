@@ -55,13 +55,14 @@ enum Stage {
 
 /// An answer that somebody gave.
 pub(super) struct Wanted {
-    pub(super) operation: OperationId,
+    /// Who waits for what becomes of it.
+    pub(super) operation: Option<OperationId>,
     pub(super) answer: Answer,
 }
 
 /// An answer that was sent.
 pub(super) struct Given {
-    pub(super) operation: OperationId,
+    pub(super) operation: Option<OperationId>,
     /// The attempt's entry in the ledger.
     key: Key,
     question: Rc<str>,
@@ -227,9 +228,9 @@ impl Conversation {
         let answer = if accept { Ok(arguments) } else { Err(reason) };
         self.close_approvals(|approval| approval.id == *id, "answered", &Error::ApprovalAnswered);
         self.calls_do(now, |calls, _, out| calls.confirmed(&CallId::new(Rc::clone(id)), answer, now, out));
-        match say {
-            Some(content) => self.speak(operation, content, now),
-            None => self.settle(operation, Ok("null".to_owned())),
+        match (say, operation) {
+            (Some(content), Some(operation)) => self.speak(operation, content, now),
+            (_, operation) => self.settle(operation, Ok("null".to_owned())),
         }
     }
 
@@ -343,9 +344,9 @@ impl Conversation {
             UNHEARD | NOT_GIVEN if ours => self.give_up(&question, end),
             _ => self.end_attempt(key, end),
         }
-        match (result, say) {
-            (Ok(_), Some(content)) => self.speak(operation, content, now),
-            (result, _) => self.settle(operation, result),
+        match (result, say, operation) {
+            (Ok(_), Some(content), Some(operation)) => self.speak(operation, content, now),
+            (result, _, operation) => self.settle(operation, result),
         }
     }
 
@@ -362,6 +363,12 @@ impl Conversation {
 
     fn end_attempt(&mut self, key: Key, end: &str) {
         self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome: end.to_owned(), owed: false }));
+    }
+
+    /// Whether somebody's answer may still leave.
+    pub(super) fn any_answer_to_send(&self) -> bool {
+        let leaves = |stage: &Stage| matches!(stage, Stage::Checking(..) | Stage::Claiming(_) | Stage::Looking(_));
+        self.approvals.iter().any(|approval| leaves(&approval.stage))
     }
 
     /// Whether the server waits for an answer.

@@ -127,8 +127,8 @@ impl Conversation {
             Meaning::Ended { call, tool, reason } => {
                 self.calls_do(now, |calls, _, out| calls.server_ended(&call, &tool, reason, out));
             }
-            Meaning::Orphaned { call, tool } => {
-                self.calls_do(now, |calls, _, out| calls.orphaned(&call, &tool, out));
+            Meaning::Orphaned { call, tool, reason } => {
+                self.calls_do(now, |calls, _, out| calls.orphaned(&call, &tool, reason, out));
             }
             Meaning::Status(status) => {
                 self.turn.status(&status, now);
@@ -162,7 +162,9 @@ impl Conversation {
         if status == Status::Running {
             self.failure = None;
         }
-        if status != Status::WaitingForConfirmation {
+        // Where single calls are asked about, something else may run meanwhile.
+        let goes_on = status == Status::Running && self.protocol.answers();
+        if status != Status::WaitingForConfirmation && !goes_on {
             self.close_server_approvals();
         }
         if self.status != status {

@@ -3,7 +3,7 @@
 use std::mem;
 use std::rc::Rc;
 
-use crate::call::{EngineError, LedgerEffect};
+use crate::call::{CallId, EngineError, LedgerEffect};
 use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::{self, CommandId, Connection, Outlet, Status, Surroundings, Wire};
@@ -102,8 +102,7 @@ impl Conversation {
             Command::Cancel { call, reason } => {
                 // Where the agent waits for a person's word about this call, that is the way to cancel it.
                 if self.protocol.answers() && self.server_questions().contains(&call) {
-                    let answer = Answer::Decide { accept: false, reason, arguments: None, say: None };
-                    return self.answer_approval(Some(call.as_str()), Wanted { operation, answer }, now);
+                    return self.refuse(Some(operation), &call, reason, now);
                 }
                 let mut actions = Vec::new();
                 let found = self.calls.cancel(&call, &reason, &mut actions);
@@ -115,12 +114,16 @@ impl Conversation {
             Command::Send { content, run: false, .. } => self.say(Some(operation), content, false, now),
             Command::Send { content, approve, .. } => match self.may_run(approve) {
                 Run::Refused => self.settle(operation, Err(Error::ApprovalPending)),
-                Run::Approves => self.answer_approval(None, Wanted { operation, answer: Answer::Say(content) }, now),
+                Run::Approves => {
+                    self.answer_approval(None, Wanted { operation: Some(operation), answer: Answer::Say(content) }, now)
+                }
                 Run::Free => self.speak(operation, content, now),
             },
             Command::Run { approve } => match self.may_run(approve) {
                 Run::Refused => self.settle(operation, Err(Error::ApprovalPending)),
-                Run::Approves => self.answer_approval(None, Wanted { operation, answer: Answer::Run }, now),
+                Run::Approves => {
+                    self.answer_approval(None, Wanted { operation: Some(operation), answer: Answer::Run }, now)
+                }
                 Run::Free => {
                     self.turn.begin(self.status != Status::Finished, now);
                     self.command(Purpose::App { operation: Some(operation), runs: true }, protocol::Command::Run, now);
@@ -128,7 +131,8 @@ impl Conversation {
             },
             Command::Stop { reason } => self.stop(operation, &reason, now),
             Command::Answer { approval, accept, reason, arguments, say } => {
-                let wanted = Wanted { operation, answer: Answer::Decide { accept, reason, arguments, say } };
+                let answer = Answer::Decide { accept, reason, arguments, say };
+                let wanted = Wanted { operation: Some(operation), answer };
                 self.answer_approval(Some(&approval), wanted, now);
             }
             Command::Do(deed) => {
@@ -192,15 +196,21 @@ impl Conversation {
     fn stop(&mut self, operation: OperationId, reason: &str, now: Millis) {
         self.stopping.push(operation);
         for question in self.server_questions() {
-            let no = protocol::Command::Decide { question, accept: false, reason: reason.to_owned(), arguments: None };
-            self.command(Purpose::Nothing, no, now);
+            self.refuse(None, &question, reason.to_owned(), now);
         }
         self.calls_do(now, |calls, _, out| calls.cancel_all(reason, out));
     }
 
+    /// Says no to what the server asks.
+    fn refuse(&mut self, operation: Option<OperationId>, question: &CallId, reason: String, now: Millis) {
+        let answer = Answer::Decide { accept: false, reason, arguments: None, say: None };
+        self.answer_approval(Some(question.as_str()), Wanted { operation, answer }, now);
+    }
+
     /// Goes on with stopping once no answer is left to be sent.
     fn stop_when_told(&mut self, now: Millis) {
-        if self.stopping.is_empty() || self.calls.any_under_way() || self.any_owed() {
+        let waits = self.calls.any_under_way() || self.any_owed() || self.any_answer_to_send();
+        if self.stopping.is_empty() || waits {
             return;
         }
         for operation in mem::take(&mut self.stopping) {
@@ -272,7 +282,7 @@ impl Conversation {
 
     pub(super) fn done(&mut self, id: CommandId, result: Result<String, Error>, now: Millis) {
         match self.commands.take(&id) {
-            None | Some(Purpose::Poll | Purpose::Nothing) => {}
+            None | Some(Purpose::Poll) => {}
             Some(Purpose::Look) => {
                 if let Err(error) = result {
                     self.approval_looked(&Err(error), now);
@@ -333,13 +343,8 @@ impl Conversation {
         };
         let commands = self.commands.take_all().filter_map(|purpose| match purpose {
             Purpose::App { operation, .. } => operation,
-            Purpose::Answer(Given { operation, .. }) => Some(operation),
-            Purpose::Call(_)
-            | Purpose::Poll
-            | Purpose::Nothing
-            | Purpose::Look
-            | Purpose::Results(_)
-            | Purpose::Told(_) => None,
+            Purpose::Answer(Given { operation, .. }) => operation,
+            Purpose::Call(_) | Purpose::Poll | Purpose::Look | Purpose::Results(_) | Purpose::Told(_) => None,
         });
         let stopping = mem::take(&mut self.stopping);
         let held = mem::take(&mut self.held).into_iter().map(|(operation, _)| operation);
@@ -351,8 +356,9 @@ impl Conversation {
         self.emit(Topic::Connection, &Connection::Closed { reason: error.reason(), code: error.code() });
     }
 
-    pub(super) fn settle(&mut self, operation: OperationId, result: Result<String, Error>) {
-        self.out.push(Effect::Settle { operation, result });
+    /// Settles an operation, if anybody waits.
+    pub(super) fn settle(&mut self, operation: impl Into<Option<OperationId>>, result: Result<String, Error>) {
+        self.out.extend(operation.into().map(|operation| Effect::Settle { operation, result }));
     }
 
     fn settle_idle(&mut self) {

@@ -56,6 +56,8 @@ impl Conversation {
             LedgerInput::Watched { key, claim } => {
                 if let Some(call) = key.as_call() {
                     self.calls_do(now, |calls, _, out| calls.watched(&call, claim, out));
+                } else if let Some(call) = key.as_answer() {
+                    self.result_watched(&call, &claim);
                 }
             }
             LedgerInput::Placed { theirs } => self.placed(theirs.as_deref()),

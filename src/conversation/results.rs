@@ -8,7 +8,7 @@ use std::mem;
 
 use serde_json::value::RawValue;
 
-use crate::call::{CallId, Claim, Ending, Key, LedgerEffect, Step};
+use crate::call::{CallId, Claim, Ending, Key, LedgerEffect, Outcome, Step};
 use crate::error::Error;
 use crate::json;
 use crate::net::Millis;
@@ -39,6 +39,8 @@ pub(super) struct Owed {
     stage: Stage,
     /// Whether a page that is gone may have sent it.
     doubtful: bool,
+    /// Whether it ended here: then it is this page's to tell, until another one has told it.
+    here: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,11 +48,13 @@ enum Stage {
     Waiting,
     Claiming,
     Ours,
+    /// Another page tells it, unless it goes before it has.
+    Watching,
 }
 
 impl Results {
-    fn add(&mut self, call: CallId, tool: String, outcome: String) {
-        self.owed.push(Owed { call, tool, outcome, stage: Stage::Waiting, doubtful: false });
+    fn add(&mut self, call: CallId, tool: String, outcome: String, doubtful: bool, here: bool) {
+        self.owed.push(Owed { call, tool, outcome, stage: Stage::Waiting, doubtful, here });
     }
 }
 
@@ -60,15 +64,26 @@ impl Conversation {
         if !self.tells() || matches!(self.phase, Phase::Closed(_)) {
             return;
         }
-        if let Some(Ending::Here(outcome)) = &step.outcome {
-            self.results.add(step.call_id.clone(), step.tool.clone(), json::text(outcome));
+        let (call, tool) = (step.call_id.clone(), step.tool.clone());
+        match &step.outcome {
+            Some(Ending::Here(outcome)) => {
+                // A page that closes tells without a word to the ledger, and may be gone before it has one.
+                let doubtful = matches!(outcome, Outcome::Interrupted { .. });
+                self.results.add(call, tool, json::text(outcome), doubtful, true);
+            }
+            // The page that had it may be gone before it has told: the agent waits.
+            Some(Ending::Elsewhere(outcome)) if self.protocol.answers() => {
+                self.results.add(call, tool, outcome.get().to_owned(), true, false);
+            }
+            Some(Ending::Elsewhere(_) | Ending::Server(_)) | None => {}
         }
     }
 
-    /// An outcome from before we came, of which the agent may not have been told.
+    /// An outcome from before we came, of which the agent may not have been told. Where it waits for each, that a call ended
+    /// elsewhere is reason enough.
     pub(super) fn owe_from_before(&mut self, call: CallId, tool: String, outcome: &RawValue) {
-        if self.tells() {
-            self.results.add(call, tool, outcome.get().to_owned());
+        if self.tells() && !self.protocol.answers() {
+            self.results.add(call, tool, outcome.get().to_owned(), false, true);
         }
     }
 
@@ -78,7 +93,7 @@ impl Conversation {
 
     /// Whether an outcome has not been given to the protocol.
     pub(super) fn any_owed(&self) -> bool {
-        !self.results.owed.is_empty()
+        self.results.owed.iter().any(|owed| owed.stage != Stage::Watching)
     }
 
     /// Whether outcomes are still to be sent, so that the turn is not over.
@@ -148,13 +163,15 @@ impl Conversation {
         }
     }
 
-    /// Sends what can still be sent before the connection goes. The page has these calls, so the answers are its own.
+    /// Sends what can still be sent before the connection goes. The page has these calls, so the answers are its own; whether
+    /// they arrive it cannot wait to see, so the ledger still has them for another page, which looks first.
     pub(super) fn tell_while_closing(&mut self, now: Millis) {
         if !self.protocol.answers() || !matches!(self.phase, Phase::Open) {
             return;
         }
-        for owed in mem::take(&mut self.results.owed) {
-            self.discharge(&owed.call);
+        for owed in
+            mem::take(&mut self.results.owed).into_iter().filter(|owed| owed.here && owed.stage != Stage::Watching)
+        {
             self.send_answer_of(owed, now);
         }
     }
@@ -170,11 +187,26 @@ impl Conversation {
         let doubtful = matches!(claim, Claim::Abandoned);
         // A message would be a second one, while a server that waits for each outcome can be asked about it.
         let ours = matches!(claim, Claim::Won) || (doubtful && self.protocol.answers());
+        let watched = matches!(claim, Claim::Held) && self.protocol.answers();
         self.results.owed.retain_mut(|owed| {
             if owed.call == *call && owed.stage == Stage::Claiming {
-                owed.stage = Stage::Ours;
-                owed.doubtful = doubtful;
-                return ours;
+                owed.stage = if ours { Stage::Ours } else { Stage::Watching };
+                owed.doubtful |= doubtful;
+                return ours || watched;
+            }
+            true
+        });
+        if watched {
+            self.out.push(Effect::Ledger(LedgerEffect::Watch { key: Key::answer(&self.key, call) }));
+        }
+    }
+
+    /// The page that was to tell an outcome has, or is gone.
+    pub(super) fn result_watched(&mut self, call: &CallId, claim: &Claim) {
+        self.results.owed.retain_mut(|owed| {
+            if owed.call == *call && owed.stage == Stage::Watching {
+                owed.stage = Stage::Waiting;
+                return matches!(claim, Claim::Abandoned);
             }
             true
         });

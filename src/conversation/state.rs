@@ -75,8 +75,6 @@ pub(super) enum Purpose {
     Results(Vec<Owed>),
     /// To tell the agent this outcome.
     Told(Owed),
-    /// For whatever comes of it.
-    Nothing,
     /// To see a call that was let through unseen.
     Call(CallId),
     /// To learn how a silent turn is doing.

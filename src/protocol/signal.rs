@@ -203,6 +203,8 @@ pub enum Meaning {
         call: CallId,
         /// The tool's name.
         tool: String,
+        /// Why, in a sentence.
+        reason: &'static str,
     },
     /// A person or a hook said no.
     Rejected {

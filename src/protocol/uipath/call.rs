@@ -60,6 +60,23 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// One of which only the end was heard. A page that is gone may have left an outcome of it: that is not sent.
+    pub(super) fn ended(at: &At) -> Self {
+        Self {
+            id: name(&at.exchange, &at.item),
+            at: at.clone(),
+            tool: String::new(),
+            flagged: false,
+            registered: false,
+            input: Box::default(),
+            schemas: Schemas::default(),
+            interrupt: None,
+            state: State::Ended,
+            due: None,
+            held: false,
+        }
+    }
+
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.state, State::Answered | State::Ended)
     }

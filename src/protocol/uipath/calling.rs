@@ -13,8 +13,8 @@ use super::answering;
 use super::call::{self, Call, GRACE, State};
 use super::event::{At, CallEnd, CallStart};
 use super::hearing::{Heard, arrive};
-use super::machine::{UiPath, send};
-use super::outbox::{Item, What};
+use super::machine::UiPath;
+use super::outbox::{Item, Stage, What};
 use super::write::Path;
 
 /// How long an exchange may be silent before a call without the flag is taken for one that waits for us.
@@ -103,7 +103,8 @@ impl UiPath {
         } else {
             return;
         };
-        send(text, &mut heard.after);
+        let call = call::name(&at.exchange, &at.item);
+        self.outbox.add(What::Late { call, confirms: start.confirm, text }, Stage::Waiting, None);
     }
 
     /// A person answered the question about a call, here or elsewhere.
@@ -122,6 +123,10 @@ impl UiPath {
     pub(super) fn call_executing(&mut self, at: &At, input: Option<&RawValue>, now: Millis, heard: &mut Heard) {
         let Some(call) = self.calls.at(at) else {
             if self.exchanges.is_over(&at.exchange) {
+                let of = call::name(&at.exchange, &at.item);
+                let answered =
+                    |item: &Item| matches!(&item.what, What::Late { call, confirms: true, .. } if *call == of);
+                self.outbox.proven(answered);
                 return heard.notice(NoticeCode::LateSignal, "a go signal of an exchange that is over");
             }
             heard.notice(NoticeCode::UnknownCall, "a go signal for a call whose beginning was missed: it is not run");
@@ -163,7 +168,11 @@ impl UiPath {
 
     /// The service ends a call, which it may do at any time.
     pub(super) fn call_ended(&mut self, at: &At, end: &CallEnd, heard: &mut Heard) {
-        let Some(call) = self.calls.at(at) else { return };
+        let Some(call) = self.calls.at(at) else {
+            let ended = Call::ended(at);
+            self.outbox.proven(|item| matches!(&item.what, What::Late { call, .. } if *call == ended.id));
+            return self.calls.add(ended);
+        };
         let before = std::mem::replace(&mut call.state, State::Ended);
         call.due = None;
         let id = call.id.clone();
@@ -190,7 +199,7 @@ impl UiPath {
         let about = |item: &Item| match &item.what {
             What::Confirm { call, .. } => *call == id,
             What::Answer(answer) => answer.call == id,
-            What::Say(_) | What::Event { .. } => false,
+            What::Say(_) | What::Stop { .. } | What::Late { .. } | What::Event { .. } => false,
         };
         let arrived = self.outbox.proven(about);
         arrive(arrived, &mut heard.after);
@@ -270,7 +279,8 @@ impl UiPath {
             let (id, tool, exchange) = (call.id.clone(), call.tool.clone(), Rc::clone(&call.at.exchange));
             if call.flagged {
                 call.state = State::Seen;
-                out.say(Signal::Found(vec![Meaning::Orphaned { call: id, tool }]));
+                let reason = "its go signal was missed: it may or may not have done its work";
+                out.say(Signal::Found(vec![Meaning::Orphaned { call: id, tool, reason }]));
                 continue;
             }
             let silent = self.exchanges.get(&exchange).map(|exchange| exchange.heard + UNFLAGGED);
@@ -283,9 +293,9 @@ impl UiPath {
             let message = ["a call of ", &tool, " stays open, and is not flagged as one of the client's"].concat();
             out.say(Signal::Notice { code: NoticeCode::UnflaggedCall, message });
             if self.answers_unflagged {
-                let words = ["The call was not marked as one for the client to run, so '", &tool, "' did not run."];
-                self.give_answer(&id, answering::error(&words));
-                self.flush(now, out);
+                // As any other answer it is one page's to give.
+                let reason = "it was not marked as one for the client to run, and did not run here";
+                out.say(Signal::Found(vec![Meaning::Orphaned { call: id, tool, reason }]));
             }
         }
     }

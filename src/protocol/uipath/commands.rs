@@ -14,9 +14,10 @@ use super::call::{self, State};
 use super::calling::reject;
 use super::deed::{Deed, Own};
 use super::hearing::Heard;
-use super::history::Record;
+use super::history::{self, Record};
 use super::machine::UiPath;
 use super::outbox::{Answer, Stage, What};
+use super::recovery::NEWEST;
 use super::requests::{Answered, Purpose};
 use super::write::Path;
 
@@ -51,7 +52,7 @@ impl UiPath {
                 self.decide(id, &question, word, out);
             }
             Command::Answer { call, outcome, doubtful } => self.answer(id, &call, &outcome, doubtful, out),
-            Command::Stop => self.end_exchange(id, None, out),
+            Command::Stop => self.stop(id, out),
             Command::Do(deed) => self.do_deed(id, &deed, out),
         }
     }
@@ -124,13 +125,6 @@ impl UiPath {
         }
     }
 
-    /// An answer that is ours to give, without anybody who waits for it.
-    pub(super) fn give_answer(&mut self, name: &CallId, end: String) {
-        if let Some(answer) = self.answer_to(name, end) {
-            self.outbox.add(What::Answer(answer), Stage::Waiting, None);
-        }
-    }
-
     fn answer_to(&mut self, name: &CallId, end: String) -> Option<Answer> {
         let call = self.calls.get(name)?;
         call.state = State::Answered;
@@ -164,38 +158,54 @@ impl UiPath {
         }
     }
 
-    /// Reads the turn, for who must know what it waits for.
+    /// Reads the newest exchanges, for who must know what they wait for.
     fn look_what_waits(&mut self, id: CommandId, out: &mut Outlet) {
-        let Some(exchange) = self.exchanges.current.clone() else {
-            out.say(Signal::Waiting(Vec::new()));
-            return out.done(id, Ok("null".to_owned()));
-        };
-        let request = self.rest.exchange(self.path_id(), &exchange);
+        let request = self.rest.exchanges(self.path_id(), NEWEST, true, None);
         self.requests.send(request, Purpose::Waiting(id), out);
     }
 
-    /// The turn was read, or not.
+    /// They were read, or not.
     pub(super) fn what_waits(id: CommandId, result: Answered, out: &mut Outlet) {
-        match result.and_then(|body| Record::read_body(&body)) {
-            Ok(record) => {
-                let asked = record.calls().map(|(_, call)| call).filter(|call| call.is_asked());
-                out.say(Signal::Waiting(asked.map(|asked| call::name(&record.exchange, &asked.id)).collect()));
+        match result.and_then(|body| history::records(&body)) {
+            Ok(records) => {
+                let asked = |record: &Record| -> Vec<CallId> {
+                    let asked = record.calls().filter(|(_, call)| call.is_asked());
+                    asked.map(|(_, call)| call::name(&record.exchange, &call.id)).collect()
+                };
+                out.say(Signal::Waiting(records.iter().flat_map(asked).collect()));
                 out.done(id, Ok("null".to_owned()));
             }
             Err(error) => out.done(id, Err(error)),
         }
     }
 
-    /// Ends an exchange: this one, or the one under way. What was answered leaves first.
-    fn end_exchange(&mut self, id: CommandId, exchange: Option<&str>, out: &mut Outlet) {
-        let Some(exchange) = exchange.map(Into::into).or_else(|| self.exchanges.current.clone()) else {
-            return out.done(id, Ok("null".to_owned()));
-        };
-        self.exchanges.stop(&exchange);
-        let text = self.writer.write(Path::Exchange(&exchange), "endExchange", "{}");
-        self.outbox.add(What::Event { text, result: "null".to_owned() }, Stage::Waiting, Some(id));
+    /// Ends all exchanges that are under way.
+    fn stop(&mut self, id: CommandId, out: &mut Outlet) {
+        let others = self.exchanges.open().map(|exchange| Rc::clone(&exchange.id));
+        let others: Vec<Rc<str>> = others.filter(|id| self.exchanges.current.as_ref() != Some(id)).collect();
+        for exchange in others {
+            self.end_exchange(None, &exchange, out);
+        }
+        self.end_one(id, None, out);
+    }
+
+    /// Ends an exchange: this one, or the one under way.
+    fn end_one(&mut self, id: CommandId, exchange: Option<&str>, out: &mut Outlet) {
+        match exchange.map(Into::into).or_else(|| self.exchanges.current.clone()) {
+            Some(exchange) => self.end_exchange(Some(id), &exchange, out),
+            None => out.done(id, Ok("null".to_owned())),
+        }
+    }
+
+    /// Ends an exchange. What was answered leaves first.
+    fn end_exchange(&mut self, id: Option<CommandId>, exchange: &Rc<str>, out: &mut Outlet) {
+        self.exchanges.stop(exchange);
+        // What began it is not said again.
+        self.outbox.proven(|item| matches!(&item.what, What::Say(say) if say.exchange == *exchange));
+        let text = self.writer.write(Path::Exchange(exchange), "endExchange", "{}");
+        self.outbox.add(What::Stop { text }, Stage::Waiting, id);
         let mut heard = Heard::default();
-        self.exchange_left(&exchange, Status::Paused, &mut heard);
+        self.exchange_left(exchange, Status::Paused, &mut heard);
         out.say(Signal::Found(heard.meanings));
         out.signals.append(&mut heard.after.signals);
     }
@@ -206,7 +216,7 @@ impl UiPath {
         match Deed::read(deed, &self.rest, &own) {
             Ok(Deed::Ask(request, form)) => self.requests.send(request, Purpose::Deed(id, form), out),
             Ok(Deed::Tell(text, result)) => self.outbox.add(What::Event { text, result }, Stage::Waiting, Some(id)),
-            Ok(Deed::EndExchange(exchange)) => self.end_exchange(id, exchange.as_deref(), out),
+            Ok(Deed::EndExchange(exchange)) => self.end_one(id, exchange.as_deref(), out),
             Err(error) => out.done(id, Err(error)),
         }
     }

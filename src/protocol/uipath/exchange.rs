@@ -23,6 +23,8 @@ pub(super) struct Exchange {
     kept: Option<MessageRecord>,
     /// Whether its end may have been missed.
     pub(super) uncertain: bool,
+    /// Whether it looked over when it was read since.
+    pub(super) looks_over: bool,
     /// When something of it last came.
     pub(super) heard: Millis,
 }
@@ -104,6 +106,7 @@ impl Exchanges {
         if let Some(exchange) = self.get(id) {
             exchange.heard = now;
             exchange.uncertain = false;
+            exchange.looks_over = false;
             return false;
         }
         self.begin(id, now);
@@ -122,6 +125,7 @@ impl Exchanges {
             told: Vec::new(),
             kept: None,
             uncertain: false,
+            looks_over: false,
             heard: now,
         });
         self.current = Some(Rc::clone(id));
@@ -135,25 +139,25 @@ impl Exchanges {
         }
     }
 
-    /// A new exchange is about to begin: one whose end was missed is over.
+    /// A new exchange is about to begin: one whose end was missed, to all appearance, is over.
     pub(super) fn supersede(&mut self) {
         if let Some(current) = self.current.clone()
-            && self.get(&current).is_some_and(|exchange| exchange.uncertain)
+            && self.get(&current).is_some_and(|exchange| exchange.uncertain && exchange.looks_over)
         {
             self.end(&current);
         }
     }
 
-    /// An exchange is over. It, and whether the turn is.
+    /// An exchange is over. It, and whether the turn is: another one may be under way, ours or another page's.
     pub(super) fn end(&mut self, id: &Rc<str>) -> Option<(Exchange, bool)> {
         let at = self.open.iter().position(|exchange| exchange.id == *id)?;
         let exchange = self.open.remove(at);
         self.over.add(Rc::clone(id));
-        let turn = self.current.as_ref() == Some(id);
-        if turn {
-            self.current = None;
+        let current = self.current.as_ref() == Some(id);
+        if current {
+            self.current = self.open.last().map(|exchange| Rc::clone(&exchange.id));
         }
-        Some((exchange, turn))
+        Some((exchange, current && self.current.is_none()))
     }
 
     /// We ended it, whatever the agent's side makes of that.

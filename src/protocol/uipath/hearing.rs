@@ -91,10 +91,11 @@ impl UiPath {
 
     /// Something of an exchange: it is under way, unless it is over.
     fn hear_exchange(&mut self, at: &At, now: Millis, heard: &mut Heard) {
-        if self.exchanges.hear(&at.exchange, now) && self.status != Status::WaitingForConfirmation {
-            self.change_status(Status::Running, &mut heard.meanings);
+        if self.exchanges.hear(&at.exchange, now) {
+            self.runs(&mut heard.meanings);
         }
-        let said = |item: &Item| matches!((&item.what, item.stage), (What::Say(say), Stage::Sent(_) | Stage::Doubt) if say.exchange == at.exchange);
+        // Also one that was to be sent again: nobody but us could begin its exchange.
+        let said = |item: &Item| matches!(&item.what, What::Say(say) if say.exchange == at.exchange);
         let arrived = self.outbox.proven(said);
         arrive(arrived, &mut heard.after);
     }

@@ -142,6 +142,13 @@ impl UiPath {
         }
     }
 
+    /// An exchange is under way. While a person is asked, about another one perhaps, that is what counts.
+    pub(super) fn runs(&mut self, meanings: &mut Vec<Meaning>) {
+        if self.calls.questions().is_empty() {
+            self.change_status(Status::Running, meanings);
+        }
+    }
+
     /// A request has ended.
     fn conclude(&mut self, purpose: Purpose, result: Answered, now: Millis, out: &mut Outlet) {
         match purpose {

@@ -30,6 +30,10 @@ pub(super) enum What {
     Confirm { call: CallId, exchange: Rc<str>, wire: Rc<str>, text: String },
     /// A message, which begins an exchange.
     Say(Say),
+    /// The end of an exchange: a whole envelope, which may come twice.
+    Stop { text: String },
+    /// What is said about a call that came after the stop, and follows it: a whole envelope.
+    Late { call: CallId, confirms: bool, text: String },
     /// Anything else: a whole envelope, and what it is done with.
     Event { text: String, result: String },
 }
@@ -82,7 +86,7 @@ impl Item {
             What::Answer(answer) => Some(&answer.exchange),
             What::Confirm { exchange, .. } => Some(exchange),
             What::Say(say) => Some(&say.exchange),
-            What::Event { .. } => None,
+            What::Stop { .. } | What::Late { .. } | What::Event { .. } => None,
         }
     }
 
@@ -98,7 +102,7 @@ impl Item {
                 return if record.messages.iter().any(whole) { Finding::Unended } else { Finding::InPart };
             }
             (What::Say(_), Some(_)) => true,
-            (_, None) | (What::Event { .. }, _) => false,
+            (_, None) | (What::Stop { .. } | What::Late { .. } | What::Event { .. }, _) => false,
             (What::Answer(answer), Some(record)) => record.call(&answer.wire).is_some_and(|call| call.ended),
             (What::Confirm { wire, .. }, Some(record)) => {
                 record.call(wire).is_some_and(|call| call.ended || (call.confirmed.is_some() || !call.confirm))
@@ -125,13 +129,15 @@ impl Outbox {
         Some(self.0.remove(at))
     }
 
-    /// What was sent may not have arrived.
-    pub(super) fn doubt(&mut self) {
-        for item in &mut self.0 {
-            if matches!(item.stage, Stage::Sent(_)) {
-                item.stage = Stage::Doubt;
-            }
+    /// What was sent may not have arrived. Nothing that can be read tells whether a stop did, so it is sent again.
+    /// Whether anything was.
+    pub(super) fn doubt(&mut self) -> bool {
+        let mut any = false;
+        for item in self.0.iter_mut().filter(|item| matches!(item.stage, Stage::Sent(_))) {
+            item.stage = if matches!(item.what, What::Stop { .. }) { Stage::Waiting } else { Stage::Doubt };
+            any = true;
         }
+        any
     }
 
     /// The exchanges that must be looked at.

@@ -17,25 +17,24 @@ use super::requests::{Answered, Purpose};
 use super::write::Path;
 
 /// Exchanges that are read. An older one is looked at only if something about it is in doubt.
-const NEWEST: u32 = 5;
+pub(super) const NEWEST: u32 = 5;
 /// Attempts at reading them before we go on without.
 const ATTEMPTS: u32 = 3;
 const RETRY: u64 = 500;
 
 impl UiPath {
-    /// Reads what was missed.
-    pub(super) fn recover(&mut self, now: Millis, out: &mut Outlet) {
+    /// Reads what was missed, at once or later.
+    pub(super) fn recover(&mut self, at: Millis, later: bool, out: &mut Outlet) {
         self.session.pending = 1;
-        self.read_newest(now, 1, out);
+        self.read_newest(later.then_some(at), 1, out);
     }
 
-    fn read_newest(&mut self, at: Millis, attempt: u32, out: &mut Outlet) {
+    fn read_newest(&mut self, later: Option<Millis>, attempt: u32, out: &mut Outlet) {
         let request = self.rest.exchanges(self.path_id(), NEWEST, true, None);
         let purpose = Purpose::Newest { session: self.session.number, attempt };
-        if attempt == 1 {
-            self.requests.send(request, purpose, out);
-        } else {
-            self.requests.send_later(at, request, purpose);
+        match later {
+            None => self.requests.send(request, purpose, out),
+            Some(at) => self.requests.send_later(at, request, purpose),
         }
     }
 
@@ -49,12 +48,16 @@ impl UiPath {
                 let mut wanted = self.outbox.doubtful();
                 let uncertain = self.exchanges.open().filter(|exchange| exchange.uncertain);
                 wanted.extend(uncertain.map(|exchange| Rc::clone(&exchange.id)));
-                for (at, record) in records.into_iter().enumerate() {
+                let mut past = false;
+                for record in records {
                     let known = wanted.contains(&record.exchange);
                     wanted.retain(|exchange| *exchange != record.exchange);
-                    if at == 0 || known {
+                    let begun = record.messages.iter().any(|message| message.role != "user");
+                    if !past || known {
                         self.digest(record, now, out);
                     }
+                    // What was said later waits until the agent is done with this.
+                    past |= begun;
                 }
                 wanted.dedup();
                 for exchange in wanted {
@@ -66,7 +69,7 @@ impl UiPath {
             Err(error @ Error::NotFound { .. }) => self.end(error, out),
             Err(Error::Unauthorized) if !self.ready => self.end(Error::Unauthorized, out),
             Err(error) if error.retryable() && attempt < ATTEMPTS => {
-                self.read_newest(now + Millis(RETRY * u64::from(attempt)), attempt + 1, out);
+                self.read_newest(Some(now + Millis(RETRY * u64::from(attempt))), attempt + 1, out);
             }
             Err(error) => {
                 let message = ["what was missed could not be read: ", &error.to_string()].concat();
@@ -173,6 +176,7 @@ impl UiPath {
         let mut meanings = Vec::new();
         self.digest_calls(&record, now, &mut meanings);
         if let Some(exchange) = self.exchanges.get(&id).filter(|exchange| exchange.uncertain) {
+            exchange.looks_over = record.looks_over();
             exchange.catch_up(record, whole, &mut meanings);
         }
         if !meanings.is_empty() {
@@ -190,7 +194,7 @@ impl UiPath {
             self.exchanges.end(exchange);
             self.exchanges.stop(exchange);
             let text = self.writer.write(Path::Exchange(exchange), "endExchange", "{}");
-            self.outbox.add(What::Event { text, result: String::new() }, Stage::Waiting, None);
+            self.outbox.add(What::Stop { text }, Stage::Waiting, None);
             if let Ok(again) = self.compose(say.content) {
                 self.exchanges.begin_again(&again.exchange, &again.message, now);
                 self.outbox.add(What::Say(again), Stage::Waiting, None);
@@ -219,7 +223,7 @@ impl UiPath {
         let declared = self.tools.named(&read.tool);
         let flagged = read.flagged.unwrap_or(declared.is_some());
         let asks = read.confirm && read.confirmed.is_none();
-        if read.confirmed == Some(false) || !(asks || (flagged && declared.is_some())) {
+        if read.confirmed == Some(false) || !(asks || flagged) {
             return;
         }
         let call = Call {
@@ -230,7 +234,12 @@ impl UiPath {
             input: read.input.clone(),
             schemas: Schemas { input: read.input_schema.clone(), output: None },
             interrupt: read.interrupt.clone(),
-            state: if asks { State::Asking } else { State::Seen },
+            state: match (asks, read.confirm) {
+                (true, _) => State::Asking,
+                // The go signal may be a long way off: it waits for all earlier calls.
+                (false, true) => State::Confirmed,
+                (false, false) => State::Seen,
+            },
             due: (!asks).then_some(now + GRACE),
             held: false,
             at: at.clone(),
@@ -242,9 +251,9 @@ impl UiPath {
                 exchange.uncertain = true;
                 exchange.tell(&at.message);
             }
-            self.change_status(Status::Running, meanings);
+            self.runs(meanings);
         }
-        if asks {
+        if read.confirm {
             self.add_call(call, meanings);
         } else {
             self.calls.add(call);

@@ -37,6 +37,14 @@ impl UiPath {
                     self.outbox.add(What::Confirm { call, exchange, wire, text }, Stage::Sent(now), command);
                 }
                 What::Say(say) => self.send_say(say, command, now, out),
+                What::Stop { text } => {
+                    send(text.clone(), out);
+                    if let Some(command) = command {
+                        out.done(command, Ok("null".to_owned()));
+                    }
+                    self.outbox.add(What::Stop { text }, Stage::Sent(now), None);
+                }
+                What::Late { text, .. } => send(text, out),
                 What::Event { text, .. } if !self.fits(&text) => too_large(command, "options", out),
                 What::Event { text, result } => {
                     send(text, out);
@@ -60,7 +68,8 @@ impl UiPath {
             |end: &str| self.writer.write(Path::Call(&answer.exchange, &message, &answer.wire), "endToolCall", end);
         let mut text = envelope(&answer.end);
         if !self.fits(&text) {
-            let (size, limit) = (packet::size(&text).to_string(), self.session.limit.to_string());
+            // Whoever says it says the same.
+            let (size, limit) = (answer.end.len().to_string(), self.session.limit.to_string());
             let words = ["The result has ", &size, " bytes and the connection takes ", &limit, ": it was not sent."];
             let end = answering::error(&words);
             text = envelope(&end);
@@ -91,6 +100,10 @@ impl UiPath {
             meanings.push(text.said(&say.message, "user"));
             self.status = Status::Running;
             meanings.push(Meaning::Status(Status::Running));
+            if !self.calls.questions().is_empty() {
+                // About another exchange.
+                self.change_status(Status::WaitingForConfirmation, &mut meanings);
+            }
         }
         out.say(Signal::Found(meanings));
         for frame in &say.frames {

@@ -9,6 +9,8 @@ use super::write::Path;
 
 /// How long the service may take to start a session.
 const START: Millis = Millis(30_000);
+/// How long what was sent over a connection that is gone may still be on its way: what is read before that may not show it.
+const SETTLED: Millis = Millis(2_000);
 /// Sessions that may not start in a row before opening fails.
 const FIRST_ATTEMPTS: u32 = 2;
 /// The close code of a session that ended on a socket that lives.
@@ -26,6 +28,8 @@ pub(super) struct Session {
     pub(super) limit: u64,
     /// Sessions in a row that did not start.
     failures: u32,
+    /// When what was sent last has arrived or is lost.
+    settled: Millis,
     /// Looks at exchanges that are still to be answered before anything is sent.
     pub(super) pending: u32,
 }
@@ -79,13 +83,13 @@ impl UiPath {
                 out.say(Signal::Connection(Connection::Connecting { reason: "the connection is being opened" }));
             }
             Carried::Up { limit } => {
-                self.interrupted();
+                self.interrupted(now);
                 self.session.limit = limit;
                 out.say(Signal::Connection(Connection::Connected { reason: "the service has let us in" }));
                 self.start_session(now, out);
             }
             Carried::Down { reason, close_code, retry_in } => {
-                self.interrupted();
+                self.interrupted(now);
                 self.session.stage = Stage::Off;
                 out.say(Signal::Connection(Connection::Lost { reason, close_code, retry_in }));
             }
@@ -97,8 +101,10 @@ impl UiPath {
     }
 
     /// From here on something may be missed, and what was sent last may not have arrived.
-    fn interrupted(&mut self) {
-        self.outbox.doubt();
+    fn interrupted(&mut self, now: Millis) {
+        if self.outbox.doubt() {
+            self.session.settled = now + SETTLED;
+        }
         self.exchanges.tear();
     }
 
@@ -118,7 +124,8 @@ impl UiPath {
         self.session.failures = 0;
         self.clear_conditions(out);
         if self.ready || self.joined() {
-            self.recover(now, out);
+            let settled = self.session.settled.max(now);
+            self.recover(settled, settled > now, out);
         } else {
             self.recovered(now, out);
         }
@@ -140,7 +147,7 @@ impl UiPath {
         if !self.session.stands() {
             return;
         }
-        self.interrupted();
+        self.interrupted(now);
         let delay = self.backoff.next_delay();
         self.session.stage = Stage::Pausing(now + delay);
         let reason = "the service ended the session".to_owned();

@@ -202,7 +202,8 @@ fn a_call_without_the_flag_is_answered_where_the_app_wants_that() {
     rig.call(&x, "c", "startToolCall", json!({ "toolName": "read_board_tasks", "input": {} }));
     rig.call(&x, "c", "executingToolCall", json!({}));
     rig.pass(10_000);
-    assert_eq!(rig.said(), "notice unflagged_call");
+    assert_eq!(rig.said(), "notice unflagged_call, orphaned c");
+    rig.settle(&format!("{x}/c"), &json!({ "kind": "interrupted", "message": "it did not run here" }));
     let (call, end) = rig.about_calls("endToolCall").pop().unwrap();
     assert_eq!((call.as_str(), &end["isError"]), ("c", &json!(true)));
     assert!(end["output"]["error"].as_str().unwrap().contains("did not run"));

@@ -183,6 +183,8 @@ fn play(steps: &[Step], cut: usize, loss: Loss) -> (Memory, String, usize) {
 
 fn back(player: &mut Player, memory: &Memory) {
     player.rig.come_back();
+    // What was sent last has arrived or is lost before anything is read.
+    player.rig.pass(2_000);
     serve(player, memory);
     player.said_again();
 }

@@ -295,6 +295,8 @@ impl Rig {
     }
 
     pub fn reply(&mut self, url: &str, answer: Answer) {
+        // What was sent last may still be on its way: nothing is read before it has settled.
+        self.wait_for("a request", |rig| rig.requests.iter().any(|(_, request)| request.url.contains(url)));
         let (request, _) = self.take(url).unwrap_or_else(|| panic!("nothing asks for {url}"));
         self.act(|protocol, now, out| protocol.wire(Wire::Answered { request, answer }, now, out));
     }
