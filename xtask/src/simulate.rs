@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::{
     files,
@@ -12,25 +12,48 @@ use crate::{
 };
 
 const PACKAGE: &str = "pagehand-simulation";
-/// Schedules that a test run plays.
+/// Schedules that a test run plays, half of them with each kind of server.
 const SEEDS: u64 = 20_000;
-/// Schedules within which a broken core must be noticed.
+/// Schedules with one kind of server within which a broken core must be noticed.
 const ENOUGH: u64 = 30_000;
 /// Longer than any of it takes: only what hangs is ended.
 const DEADLINE: Duration = Duration::from_hours(1);
 /// What a copy of the core needs to be built.
 const COPIED: [&str; 4] = ["src", "tests/native", "tests/simulation", "crates/schema"];
 
+/// A kind of server.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Protocol {
+    #[value(name = "openhands")]
+    OpenHands,
+    #[value(name = "uipath")]
+    UiPath,
+}
+
+impl Protocol {
+    const ALL: [Self; 2] = [Self::OpenHands, Self::UiPath];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenHands => "openhands",
+            Self::UiPath => "uipath",
+        }
+    }
+}
+
 /// What is to be played.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How many schedules.
+    /// Only with this kind of server.
+    #[arg(long)]
+    protocol: Option<Protocol>,
+    /// How many schedules, half of them with each kind of server.
     #[arg(long, default_value_t = SEEDS)]
     seeds: u64,
     /// The first seed.
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// Plays this one only.
+    /// Plays this one only, with each kind of server unless one is named.
     #[arg(long)]
     seed: Option<u64>,
     /// Tells every step of the one.
@@ -60,6 +83,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
         Some(seed) => vec!["--seed".to_owned(), seed.to_string()],
         None => vec!["--seeds".to_owned(), options.seeds.to_string(), "--from".to_owned(), options.from.to_string()],
     };
+    if let Some(protocol) = options.protocol {
+        arguments.extend(["--protocol", protocol.as_str()].map(str::to_owned));
+    }
     if options.trace {
         arguments.push("--trace".to_owned());
     }
@@ -103,6 +129,16 @@ fn mutants(workspace: &Workspace, named: &str) -> Result<(u32, u32)> {
     Ok(counts)
 }
 
+impl Mutant {
+    /// The kinds of servers with which it makes a difference.
+    fn protocols(&self) -> Vec<Protocol> {
+        let folder = |protocol: &Protocol| format!("src/protocol/{}/", protocol.as_str());
+        let own: Vec<_> =
+            Protocol::ALL.into_iter().filter(|protocol| self.file.starts_with(&folder(protocol))).collect();
+        if own.is_empty() { Protocol::ALL.to_vec() } else { own }
+    }
+}
+
 /// Breaks the core of the copy, plays, and mends it again.
 fn notice(workspace: &Workspace, copy: &Path, mutant: &Mutant) -> Result<()> {
     let whole = files::read(&workspace.root.join(&mutant.file))?;
@@ -116,15 +152,22 @@ fn notice(workspace: &Workspace, copy: &Path, mutant: &Mutant) -> Result<()> {
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .env("RUSTFLAGS", "-Awarnings");
     let played = cargo.run_quietly().context("the broken core does not build").map(|()| {
+        let protocols = mutant.protocols();
         let program = target.join("debug").join(PACKAGE);
-        let arguments = ["--until-one-fails", "--seeds", &ENOUGH.to_string()];
-        Program::new(program).args(arguments).deadline(DEADLINE).capture()
+        let seeds = ENOUGH * protocols.len() as u64;
+        let program = Program::new(program).args(["--until-one-fails", "--seeds", &seeds.to_string()]);
+        let program = match protocols.as_slice() {
+            [one] => program.args(["--protocol", one.as_str()]),
+            _ => program,
+        };
+        program.deadline(DEADLINE).capture()
     });
     files::write(&file, whole.as_bytes())?;
     // What ends well has noticed nothing; so does what breaks without a word of a violation.
     let Err(error) = played? else { anyhow::bail!("{ENOUGH} schedules, and nothing was noticed") };
     let told = format!("{error:#}");
-    let seed = told.lines().find(|line| line.starts_with("seed "));
+    let is_violation = |line: &str| Protocol::ALL.iter().any(|protocol| line.starts_with(protocol.as_str()));
+    let seed = told.lines().find(|line| is_violation(line));
     let panicked = told.lines().find(|line| line.contains("panicked at"));
     let noticed = seed.or(panicked).context("it ended badly, and told no violation")?;
     println!("  {noticed}");
@@ -168,10 +211,15 @@ fn smaller(manifest: &str) -> Result<String> {
     Ok(smaller)
 }
 
-/// Only what differs is written, so that cargo need not build the rest anew.
+/// Only what differs is written, so that cargo need not build the rest anew. What is gone is gone from the copy, too.
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     for file in files::below(from)? {
         files::write(&to.join(&file), &fs::read(from.join(&file))?)?;
+    }
+    for file in files::below(to)? {
+        if !from.join(&file).exists() {
+            fs::remove_file(to.join(&file))?;
+        }
     }
     Ok(())
 }
@@ -189,6 +237,17 @@ mod tests {
         assert_eq!(mutants[0].find, "one\n  two");
         assert_eq!((mutants[1].name.as_str(), mutants[1].file.as_str()), ("other", "src/b.rs"));
         assert_eq!(apply(&mutants[0], "0\none\n  two\n4").unwrap(), "0\nthree\n4");
+    }
+
+    #[test]
+    fn a_mutant_of_a_protocol_is_played_with_that_one() {
+        let names = |file: &str| {
+            let mutant = Mutant { name: String::new(), file: file.into(), find: String::new(), replace: String::new() };
+            mutant.protocols().into_iter().map(Protocol::as_str).collect::<Vec<_>>()
+        };
+        assert_eq!(names("src/protocol/uipath/line.rs"), ["uipath"]);
+        assert_eq!(names("src/protocol/openhands/stream.rs"), ["openhands"]);
+        assert_eq!(names("src/call/calls.rs"), ["openhands", "uipath"]);
     }
 
     #[test]

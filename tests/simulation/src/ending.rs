@@ -59,7 +59,8 @@ impl World {
         if let Some(tab) = self.tabs.iter().position(|tab| tab.page.is_none() && !tab.over && tab.life > 0) {
             return Some(format!("tab{tab} is not loaded"));
         }
-        if !self.service.rests() {
+        // Of a call that nothing marks as the page's a page that comes later knows nothing.
+        if !self.service.rests() && !self.service.waits_unflagged() {
             return Some("the agent still runs".to_owned());
         }
         everybody.into_iter().find_map(|who| self.open_in(who).map(|what| format!("{who}: {what}")))
@@ -89,7 +90,9 @@ impl World {
             }
             _ => None,
         };
-        let said: Vec<String> = page.operations.iter().filter_map(said).collect();
+        let stopped = page.operations.iter().rposition(|operation| operation.what == Asked::Stop);
+        let since = stopped.map_or(0, |at| at + 1);
+        let said: Vec<String> = page.operations[since..].iter().filter_map(said).collect();
         if let Some(lost) = said.iter().find(|words| !self.service.said.contains_key(*words)) {
             return Some(format!("{lost:?} was sent, and has not arrived"));
         }

@@ -31,8 +31,9 @@ pub struct Conn {
     /// What the page has sent and has not arrived is lost.
     pub sends_nothing: bool,
     pub last_sent: u64,
-    /// Whether the page knows that its session stands.
+    /// Whether the page knows that its session stands, and how many there were.
     pub started: bool,
+    pub sessions: u32,
     /// Whether the page was asked if it lives, and has not answered.
     pub asked: bool,
     /// Frames keep their order.
@@ -185,6 +186,10 @@ impl World {
     fn answer(&mut self, who: Who, request: RequestId, answer: Answer, at: Option<u64>) {
         let delay = self.network.delay();
         let at = at.unwrap_or(self.now + delay);
+        let reads = |answer: &Answer| matches!(answer, Answer::Http { status: 200 | 404, .. });
+        if self.plan.kind == Kind::UiPath && !reads(&answer) {
+            self.comes(at, Coming::Unread(who));
+        }
         self.comes(at, Coming::Input(who, Input::Wire(Wire::Answered { request, answer })));
     }
 
@@ -205,6 +210,7 @@ impl World {
             sends_nothing: false,
             last_sent: 0,
             started: false,
+            sessions: 0,
             asked: false,
             last: self.now,
             replaying: 0,

@@ -3,6 +3,7 @@
 use pagehand::net::SocketId;
 use serde_json::Value;
 
+use crate::answers::Sent;
 use crate::network::Stage;
 use crate::reached::Situation;
 use crate::service::{Out, text};
@@ -22,15 +23,25 @@ impl World {
         }
         trace!(self, "{who} > {} {}", socket.0, short(&packet));
         self.check_packet(who, conn, &packet);
-        let looked = self.answers.last_look(who);
+        let (session, looked) = (self.network.conns[conn].sessions, self.answers.last_look(who));
+        let sent = Sent { at: self.now, session, looked };
         let delay = self.network.delay();
         let conn_sends = &mut self.network.conns[conn];
         conn_sends.last_sent = conn_sends.last_sent.max(self.now + delay);
         let at = conn_sends.last_sent;
-        self.comes(at, Coming::Packet(conn, packet, looked));
+        // More is lost around answers: they matter most.
+        let answers = packet.contains("confirmToolCall") || packet.contains("endToolCall");
+        if answers && self.network.rates.answer_lost > 0 && self.network.chance.per_mille(150) {
+            let cut = at + self.network.chance.below(20);
+            self.comes(cut, Coming::SocketClosed(conn, 1006));
+            if self.network.chance.per_mille(600) {
+                self.service.broken_until = self.service.broken_until.max(self.now + 8_000);
+            }
+        }
+        self.comes(at, Coming::Packet(conn, packet, sent));
     }
 
-    pub fn packet_arrives(&mut self, conn: usize, packet: &str, looked: Option<u64>) {
+    pub fn packet_arrives(&mut self, conn: usize, packet: &str, sent: Sent) {
         let state = &self.network.conns[conn];
         if state.silent || state.sends_nothing || self.is_cut_off() {
             return;
@@ -63,13 +74,13 @@ impl World {
             self.comes(self.now + 1, Coming::Admit(conn, answer.to_owned()));
         } else if let Some(event) = packet.strip_prefix(r#"42["ConversationEvent","#) {
             let envelope: Value = serde_json::from_str(event.strip_suffix(']').unwrap()).unwrap();
-            self.envelope_arrives(conn, &envelope, looked);
+            self.envelope_arrives(conn, &envelope, sent);
         } else if !packet.starts_with("43") {
             self.checks.fail(&format!("the service does not know the packet {packet}"));
         }
     }
 
-    fn envelope_arrives(&mut self, conn: usize, envelope: &Value, looked: Option<u64>) {
+    fn envelope_arrives(&mut self, conn: usize, envelope: &Value, sent: Sent) {
         if envelope["conversationId"] != text::ID {
             return self.checks.fail("an envelope is of another conversation");
         }
@@ -84,7 +95,7 @@ impl World {
             // The session was ended meanwhile.
             self.reached.note(Situation::Unheard);
         } else {
-            self.check_answer(conn, envelope, looked);
+            self.check_answer(conn, envelope, sent);
             self.service.hear(envelope, self.now);
         }
     }

@@ -84,6 +84,8 @@ pub enum Asked {
     },
     Idle,
     Delete,
+    /// The end of the turn, and of what was said in it.
+    Stop,
     Other,
 }
 
@@ -378,8 +380,12 @@ impl World {
             self.ask(who, Asked::Close, Command::Close);
             self.check_closed(who);
         }
-        self.end_page(who);
         self.tabs[tab].over = true;
+        if self.plan.kind == Kind::UiPath {
+            // The app goes on for a moment, and so does what it has asked of the storage.
+            return self.comes(self.now + 30, Coming::Gone(who));
+        }
+        self.end_page(who);
     }
 
     pub fn hide(&mut self, tab: usize, length: u64) {

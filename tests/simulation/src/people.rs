@@ -60,13 +60,14 @@ impl World {
     pub fn deed(&mut self, tab: usize, name: &str) {
         let Some(who) = self.shown(tab) else { return };
         let deed = Deed::read(name, "{}".into()).unwrap();
-        self.ask(who, Asked::Other, Command::Do(deed));
+        let what = if name == "endExchange" { Asked::Stop } else { Asked::Other };
+        self.ask(who, what, Command::Do(deed));
     }
 
     pub fn stop(&mut self, tab: usize) {
         let Some(who) = self.shown(tab) else { return };
         self.reached.note(Situation::Stopped);
-        self.ask(who, Asked::Other, Command::Stop { reason: "enough".into() });
+        self.ask(who, Asked::Stop, Command::Stop { reason: "enough".into() });
     }
 
     pub fn delete(&mut self, tab: usize) {
@@ -196,7 +197,8 @@ impl World {
             return;
         }
         for who in self.everybody() {
-            let waits = self.page(who).is_some_and(|page| page.status == "running" && page.connection == "ready");
+            let goes_on = |status: &str| matches!(status, "running" | "waiting_for_confirmation");
+            let waits = self.page(who).is_some_and(|page| goes_on(&page.status) && page.connection == "ready");
             if waits {
                 self.stop(who.tab);
             }

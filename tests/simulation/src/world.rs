@@ -8,7 +8,7 @@ use pagehand::conversation::{Input, LedgerEffect};
 use pagehand::net::{Request, RequestId};
 use pagehand::protocol::uipath::LineInput;
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Sent};
 use crate::browser::Browser;
 use crate::chance::Chance;
 use crate::checks::Checks;
@@ -44,8 +44,8 @@ pub enum Coming {
     Auth(usize, String),
     Subscribe(usize),
     Agent(u32),
-    /// A packet of a page's reaches the service. When the page had last read how things are is known.
-    Packet(usize, String, Option<u64>),
+    /// A packet of a page's reaches the service.
+    Packet(usize, String, Sent),
     /// The service lets a socket in, and starts its session.
     Admit(usize, String),
     Session(usize),
@@ -57,6 +57,8 @@ pub enum Coming {
     Line(Who, LineInput),
     /// A page has read how things were then.
     Looked(Who, u64),
+    /// A page could not read something.
+    Unread(Who),
     Well,
     Ledger(Who, LedgerEffect),
     /// A page asks the others again what became of something.
@@ -66,6 +68,7 @@ pub enum Coming {
     Renew(Who),
     Act(Who, Act),
     Shown(Who),
+    Gone(Who),
     Back(Who),
     Online,
     Heal,
@@ -260,7 +263,7 @@ impl World {
                     self.server.timer(generation, self.now);
                 }
             }
-            Coming::Packet(conn, text, looked) => self.packet_arrives(conn, &text, looked),
+            Coming::Packet(conn, text, sent) => self.packet_arrives(conn, &text, sent),
             Coming::Admit(conn, answer) => self.admit(conn, answer),
             Coming::Session(conn) => self.start_session(conn),
             Coming::Beat(conn) => self.beat(conn),
@@ -268,6 +271,7 @@ impl World {
             Coming::Runtime(alarm) => self.service.alarm(alarm, self.now),
             Coming::Line(who, input) => self.line_input(who, input),
             Coming::Looked(who, at) => self.answers.looked(who, at),
+            Coming::Unread(who) => self.answers.unread(who),
             Coming::Well => self.service.be_unwell(false),
             Coming::Ledger(who, effect) => self.ledger_does(who, effect),
             Coming::Ask(who, key) => {
@@ -284,6 +288,7 @@ impl World {
                 }
             }
             Coming::Act(who, act) => self.act(who, act),
+            Coming::Gone(who) => self.end_page(who),
             Coming::Shown(who) => self.show(who),
             Coming::Back(who) => self.back(who),
             Coming::Online => self.online(),

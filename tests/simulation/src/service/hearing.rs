@@ -74,6 +74,9 @@ impl Service {
 
     /// An answer about a call goes to the runtime, unless its exchange is over.
     fn answered(&mut self, at: usize, event: &Value, now: u64) {
+        if self.exchanges[at].end.is_some() {
+            return;
+        }
         let wire = event["toolCallId"].as_str().unwrap_or_default();
         let Some(call) = self.calls.iter_mut().find(|call| call.exchange == at && call.wire == wire) else { return };
         if let Some(confirmation) = event.get("confirmToolCall") {

@@ -178,9 +178,10 @@ impl Service {
         self.exchanges.iter().any(|exchange| silent(exchange.end))
     }
 
-    /// Whether the agent waits for a call that it forgot to mark as the page's.
+    /// Whether the agent waits for a call of which a page cannot know that it is its own.
     pub fn waits_unflagged(&self) -> bool {
-        let waits = |call: &Call| matches!(call.wish, Wish::Hidden(_)) && call.awaits == Awaits::End;
+        let unknown = |wish| matches!(wish, Wish::Hidden(_)) || (wish == Wish::Unknown && !self.says_whose);
+        let waits = |call: &Call| unknown(call.wish) && call.awaits == Awaits::End;
         self.run.is_some() && self.calls.iter().any(waits)
     }
 
