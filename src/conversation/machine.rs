@@ -115,14 +115,18 @@ impl Conversation {
             Command::Send { content, approve, .. } => match self.may_run(approve) {
                 Run::Refused => self.settle(operation, Err(Error::ApprovalPending)),
                 Run::Approves => {
-                    self.answer_approval(None, Wanted { operation: Some(operation), answer: Answer::Say(content) }, now)
+                    self.answer_approval(
+                        None,
+                        Wanted { operation: Some(operation), answer: Answer::Say(content) },
+                        now,
+                    );
                 }
                 Run::Free => self.speak(operation, content, now),
             },
             Command::Run { approve } => match self.may_run(approve) {
                 Run::Refused => self.settle(operation, Err(Error::ApprovalPending)),
                 Run::Approves => {
-                    self.answer_approval(None, Wanted { operation: Some(operation), answer: Answer::Run }, now)
+                    self.answer_approval(None, Wanted { operation: Some(operation), answer: Answer::Run }, now);
                 }
                 Run::Free => {
                     self.turn.begin(self.status != Status::Finished, now);
@@ -342,8 +346,7 @@ impl Conversation {
             Phase::New | Phase::Open | Phase::Closed(_) => None,
         };
         let commands = self.commands.take_all().filter_map(|purpose| match purpose {
-            Purpose::App { operation, .. } => operation,
-            Purpose::Answer(Given { operation, .. }) => operation,
+            Purpose::App { operation, .. } | Purpose::Answer(Given { operation, .. }) => operation,
             Purpose::Call(_) | Purpose::Poll | Purpose::Look | Purpose::Results(_) | Purpose::Told(_) => None,
         });
         let stopping = mem::take(&mut self.stopping);

@@ -89,7 +89,7 @@ fn case_4_of_the_pages_that_are_left_one_answers_for_the_one_that_died() {
     }
     let answers = [second.take(), third.take()].concat();
     assert_eq!(answers.len(), 1, "{answers:?}");
-    assert!(answers[0].contains("interrupted") && answers[0].ends_with("doubtful=false"));
+    assert!(answers[0].contains("interrupted") && answers[0].ends_with("doubtful=true"), "it is looked up first");
 }
 
 #[test]
@@ -141,7 +141,10 @@ fn what_the_server_ends_aborts_the_handler_and_is_not_answered() {
 #[test]
 fn a_call_of_which_nobody_knows_how_far_it_came_is_answered_and_not_run() {
     let (strings, mut stage) = alone();
-    strings.means(&mut stage, Meaning::Orphaned { call: CallId::new("a"), tool: "t".into() });
+    strings.means(
+        &mut stage,
+        Meaning::Orphaned { call: CallId::new("a"), tool: "t".into(), reason: "nothing is known of it" },
+    );
     let [answer] = strings.take().try_into().unwrap();
     assert!(answer.contains("interrupted"), "{answer}");
     strings.calls(&mut stage, "a", "t");
@@ -250,8 +253,13 @@ fn closing_answers_what_runs_before_the_connection_goes() {
     assert!(answer.contains(r#""kind":"cancelled""#), "{answer}");
     assert_eq!(close, "close");
     let next = Strings::default();
+    stage.living.borrow_mut().remove("page");
     next.stage(vec![tool("t", ANY)], "next", Some(&stage));
-    assert!(next.take().is_empty(), "it is told");
+    let [answer] = next.take().try_into().unwrap();
+    assert!(
+        answer.contains("cancelled") && answer.ends_with("doubtful=true"),
+        "whether it arrived is looked up: {answer}"
+    );
 }
 
 #[test]

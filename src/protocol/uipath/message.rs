@@ -200,8 +200,7 @@ mod tests {
             message.start_part(&part.into(), mime);
             message.chunk(&part.into(), &chunk(piece, "c", true, Some("[]")));
         }
-        let citations =
-            r#"[{"id":"c","offset":0,"length":3,"sources":[]},{"id":"c","offset":4,"length":3,"sources":[]}]"#;
+        let citations = r#"[{"citationId":"c","offset":0,"length":3,"sources":[]},{"citationId":"c","offset":4,"length":3,"sources":[]}]"#;
         assert_eq!(said(message), ("one\ntwo".into(), Some(citations.into())));
     }
 

@@ -85,9 +85,7 @@ impl World {
             return Some("nobody has asked when all is done".to_owned());
         }
         let said = |operation: &Operation| match (&operation.what, &operation.result) {
-            (Asked::Say(words), Some(Ok(_))) | (Asked::Answer { say: Some(words), .. }, Some(Ok(_))) => {
-                Some(words.clone())
-            }
+            (Asked::Say(words) | Asked::Answer { say: Some(words), .. }, Some(Ok(_))) => Some(words.clone()),
             _ => None,
         };
         let stopped = page.operations.iter().rposition(|operation| operation.what == Asked::Stop);

@@ -153,7 +153,7 @@ impl Service {
         });
         let mut start = format!(r#"{{"toolName":"{}","input":{arguments}"#, wish.tool());
         if wish.asks() {
-            start.push_str(&format!(r#","requireConfirmation":true,"inputSchema":{}"#, crate::tools::STRICT));
+            start.extend([r#","requireConfirmation":true,"inputSchema":"#, crate::tools::STRICT]);
         }
         if wish.is_flagged() {
             start.push_str(r#","isClientSideTool":true"#);
@@ -256,17 +256,16 @@ impl Service {
         for (place, taken) in round {
             let call = &mut self.calls[place];
             match (call.awaits, taken) {
-                (Awaits::Confirmation, Some(Early::Confirmation(true, _))) => match call.wish {
-                    Wish::Own(length, _) => {
+                (Awaits::Confirmation, Some(Early::Confirmation(true, _))) => {
+                    if let Wish::Own(length, _) = call.wish {
                         call.awaits = Awaits::Nothing;
                         run_of(&mut self.run).own += 1;
                         self.out.push(Out::Timer { at: now + length, alarm: Alarm::End(place) });
-                    }
-                    _ => {
+                    } else {
                         call.awaits = Awaits::End;
                         run_of(&mut self.run).round.push((place, None));
                     }
-                },
+                }
                 (Awaits::Confirmation, Some(Early::Confirmation(false, _))) => {
                     self.reached.note(Situation::Rejected);
                     self.end_call(place, r#"{"output":{"meta":"Cancelled by user"},"isError":false}"#);
