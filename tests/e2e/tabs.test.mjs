@@ -22,8 +22,8 @@ const INTERRUPTED = { state: "settled", outcome: { kind: "interrupted" } };
  * @param {{ tools: object[], steps: object[], url?: string }} options
  * @returns {Promise<Tab[]>}
  */
-async function openTabs({ server, lab, openPage }, count, { steps, ...options }) {
-  const first = await lab.start(server, { steps, ...options });
+async function openTabs({ server, lab, openPage }, count, { steps, script, ...options }) {
+  const first = await lab.start(server, { steps, script, ...options });
   const join = async () => {
     const page = await openPage();
     return { lab: page, talk: await page.attach(server, first.id, options) };
@@ -279,9 +279,12 @@ on(["real", "real143"], (scenario) => {
     scenario(`a server that ${title} during a call finds both tabs again, and the call in one of them`, async (scene) => {
       const [slow, next, hold] = [unique("slow"), unique("next"), unique("hold")];
       const tools = [gated(slow), describe(next)];
-      const tabs = await openTabs(scene, 2, { tools, steps: [call(slow), say("lost", { hold }), call(next), say("done")] });
+      const [script, steps] = [unique("script"), [call(slow), say("lost", { hold }), call(next), say("done")]];
+      const tabs = await openTabs(scene, 2, { tools, script, steps });
       await tabs[0].talk.send("go");
       const { runner, others: [other] } = await runnerOf(scene, tabs, slow);
+      // The answer that is lost is the second one.
+      await scene.server.asked(script, 2);
       await scene.server[how]();
       // A page tries twice a minute at least.
       for (const { talk } of tabs) await talk.until("status", { status }, { deadline: 60_000 });

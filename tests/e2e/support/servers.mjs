@@ -66,6 +66,15 @@ export class AgentServer {
     return this.#steer("PUT", `/scripts/${name}`, { steps });
   }
 
+  /** Waits until the model was asked for so many steps of a script. @param {string} name @param {number} steps */
+  async asked(name, steps) {
+    for (const deadline = Date.now() + PATIENCE; ; await pause(40)) {
+      const { position } = await this.#steer("GET", `/scripts/${name}`);
+      if (position >= steps) return;
+      if (Date.now() > deadline) throw new Error(`the model was asked for ${position} of ${steps} steps`);
+    }
+  }
+
   /** Lets steps that hold on to this name go on. @param {string} name */
   release(name) {
     return this.#steer("POST", `/release/${name}`);
