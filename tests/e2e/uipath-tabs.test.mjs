@@ -22,31 +22,23 @@ async function two({ server, lab, runs, openPage }, tools, steps) {
 }
 
 on(["service"], (scenario) => {
-  for (const begins of [true, false]) {
-    const who = begins ? "the one that began the conversation" : "the one that joined it";
-    scenario(`of two tabs one runs a call, ${who}, and one answer leaves`, async (scene) => {
-      const { server, runs } = scene;
-      const [work, hold] = [unique("work"), unique("hold")];
-      const { tabs } = await two(scene, [gated(work)], [{ text: "well" }, { hold, calls: [call(work)] }, thanks]);
-      const [runner, other] = begins ? tabs : tabs.toReversed();
-      await other.talk.until("message", { text: "well" });
-      await other.lab.freeze(true);
-      await server.release(hold);
-      await runner.talk.until("run", { tool: work });
-      await other.lab.freeze(false);
-      await other.talk.until("call", { tool: work, state: "elsewhere" });
-      await runner.lab.openGate(work);
-      // Told by the other tab, and not found when it is next looked for.
-      await other.talk.until("call", { tool: work, state: "settled" });
-      for (const { talk } of tabs) {
-        await talk.until("status", { status: "finished" });
-        await talk.idle();
-        assert.deepEqual(await talk.outcome(work), { kind: "ok", result: { echo: {} } });
-      }
-      assert.equal(runs.of(work).length, 1);
-      assert.equal((await server.answers(tabs[0].talk.id, `call-${work}`)).length, 1);
-    });
-  }
+  scenario("of two tabs one runs a call, the other is told, and one answer leaves", async (scene) => {
+    const { server, runs } = scene;
+    const work = unique("work");
+    const { tabs, sorted } = await two(scene, [gated(work)], [{ calls: [call(work)] }, thanks]);
+    const [runner, other] = await sorted(work);
+    await other.talk.until("call", { tool: work, state: "elsewhere" });
+    await runner.lab.openGate(work);
+    // Told by the other tab, and not found when it is next looked for.
+    await other.talk.until("call", { tool: work, state: "settled" });
+    for (const { talk } of tabs) {
+      await talk.until("status", { status: "finished" });
+      await talk.idle();
+      assert.deepEqual(await talk.outcome(work), { kind: "ok", result: { echo: {} } });
+    }
+    assert.equal(runs.of(work).length, 1);
+    assert.equal((await server.answers(tabs[0].talk.id, `call-${work}`)).length, 1);
+  });
 
   scenario("of two tabs that answer a question one is heard", async (scene) => {
     const { server, runs } = scene;
