@@ -86,7 +86,15 @@ impl Driver {
             let inputs = Inputs::new(move |input| {
                 let input = match input {
                     Input::Wire(wire) => LineInput::Wire(wire),
-                    _ => LineInput::Tick,
+                    Input::Tick => LineInput::Tick,
+                    // What only a conversation is told.
+                    Input::App { .. }
+                    | Input::Abandoned { .. }
+                    | Input::SchemaCompiled { .. }
+                    | Input::Validated { .. }
+                    | Input::Ledger(_)
+                    | Input::Reviewed { .. }
+                    | Input::HandlerSettled { .. } => return,
                 };
                 if let Some(driver) = itself.upgrade() {
                     driver.push(input);
