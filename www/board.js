@@ -1,5 +1,5 @@
 // The board: its tasks, and how they look.
-import { el, isCalm } from "./dom.js";
+import { el, isCalm, sign } from "./dom.js";
 import { COLUMNS, PEOPLE, sampleTasks } from "./tasks.js";
 
 /** @import { Task } from "./tasks.js" */
@@ -19,7 +19,7 @@ export class Board {
     for (const [key, title] of COLUMNS) {
       const count = el("span.count");
       const list = el("ul.cards", { role: "list", "aria-label": title });
-      root.append(el("section.column", { "data-column": key }, el("h3", {}, title, " ", count), list));
+      root.append(el("section.column", { "data-column": key }, el("h3", {}, title, " ", count, el("span.visually-hidden", { text: " tasks" })), list));
       this.#columns.set(key, { list, count });
     }
     this.reset();
@@ -127,7 +127,6 @@ export class Board {
   #recount() {
     for (const [key, { list, count }] of this.#columns) {
       count.textContent = String(list.children.length);
-      count.setAttribute("aria-label", `${list.children.length} tasks`);
       this.#root.querySelector(`[data-column="${key}"]`)?.classList.toggle("is-empty", list.children.length === 0);
     }
   }
@@ -144,14 +143,14 @@ export class Board {
   #fill(card, task) {
     const place = COLUMNS.findIndex(([key]) => key === task.column);
     /** @param {number} step @param {string} sign */
-    const mover = (step, sign) => {
+    const mover = (step, arrow) => {
       const [key, title] = COLUMNS[place + step] ?? [];
       if (key === undefined) return "";
       const move = () => {
         this.move(task.id, key);
         this.#cards.get(task.id)?.querySelector("button")?.focus();
       };
-      return el("button.mover", { type: "button", "aria-label": `Move ${task.id} to ${title}`, title: `Move to ${title}`, text: sign, onclick: move });
+      return el("button.mover", { type: "button", title: `Move to ${title}`, onclick: move }, ...sign(arrow, `Move ${task.id} to ${title}`));
     };
     card.replaceChildren(
       el("p.card-id", { text: task.id }),

@@ -1,5 +1,6 @@
 // The list of the agent's calls, live.
 import { el, find } from "./dom.js";
+import { Sieve } from "./sieve.js";
 
 /** @import { CallEvent, CallState, Edit, Issue, Outcome } from "./pkg/types.d.ts" */
 
@@ -18,6 +19,7 @@ const STAGES = /** @type {const} */ ([
  * @property {HTMLElement} summary
  * @property {HTMLElement} details
  * @property {number} started
+ * @property {"open" | "ok" | "bad" | "withdrawn"} kind
  * @property {{ state: CallState, reason: string, at: number }[]} steps
  * @property {Edit[]} edits What a person or a guard changed, so far.
  */
@@ -27,6 +29,7 @@ export class Calls {
   /** @type {HTMLElement} */ #empty;
   /** @type {HTMLElement} */ #said;
   /** @type {HTMLElement} */ #count;
+  /** @type {Sieve} */ #sieve;
   /** @type {Map<string, Row>} */ #rows = new Map();
 
   /** @param {HTMLElement} root */
@@ -35,12 +38,14 @@ export class Calls {
     this.#empty = find(".calls-empty", root);
     this.#said = find(".calls-said", root);
     this.#count = find(".count", root);
+    this.#sieve = new Sieve(root);
     this.clear();
   }
 
   clear() {
     this.#rows.clear();
     this.#list.replaceChildren();
+    this.#sieve.reset();
     this.#said.textContent = "";
     this.#recount();
   }
@@ -54,11 +59,13 @@ export class Calls {
     const kind = kindOf(call);
     const isAsking = call.state === "waiting" || call.state === "confirming";
     row.item.className = isAsking ? "call is-open is-asking" : `call is-${kind}`;
+    row.kind = kind;
     row.summary.replaceChildren(...summary(call, row, kind));
     row.details.replaceChildren(...details(call, row));
     if (isAsking || call.state === "announced" || call.state === "settled" || call.state === "withdrawn") {
       this.#said.textContent = `${call.tool}: ${kind === "open" ? call.state : word(call)}`;
     }
+    this.#recount();
   }
 
   /** @param {string} callId @param {number} started */
@@ -66,18 +73,17 @@ export class Calls {
     // These stay while their content changes, so that an open row stays open and keeps the focus.
     const [summary, details] = [el("summary"), el("dl.call-details")];
     const item = el("li.call", {}, el("details", {}, summary, details));
-    const row = { item, summary, details, started, steps: [], edits: [] };
+    /** @type {Row} */
+    const row = { item, summary, details, started, kind: "open", steps: [], edits: [] };
     this.#rows.set(callId, row);
     this.#list.prepend(item);
-    this.#list.scrollTop = 0;
-    this.#recount();
     return row;
   }
 
   #recount() {
     this.#empty.hidden = this.#rows.size > 0;
     this.#count.textContent = String(this.#rows.size);
-    this.#count.setAttribute("aria-label", `${this.#rows.size} calls`);
+    this.#sieve.count([...this.#rows.values()].map(({ kind }) => kind));
   }
 }
 

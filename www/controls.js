@@ -1,5 +1,5 @@
 // The controls of a form. Each shows a value and gives it back; what nobody touched comes back as it was.
-import { el } from "./dom.js";
+import { el, sign } from "./dom.js";
 
 /** @import { Field } from "./schema.js" */
 
@@ -162,7 +162,7 @@ class List extends Control {
       // A listener of the form is told as of any other change.
       this.element.dispatchEvent(new Event("input", { bubbles: true }));
     };
-    const button = el("button.field-remove", { type: "button", text: "×", "aria-label": "Remove this entry", onclick: remove });
+    const button = el("button.field-remove", { type: "button", onclick: remove }, ...sign("×", "Remove this entry"));
     const item = el("li", {}, input, button);
     this.#rows.push(row);
     this.#list.append(item);

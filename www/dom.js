@@ -31,6 +31,9 @@ export function find(selector, root = document) {
   return found;
 }
 
+/** A sign for the eye, and words for who does not see it. @param {string} mark @param {string} words */
+export const sign = (mark, words) => [el("span", { text: mark, "aria-hidden": "true" }), el("span.visually-hidden", { text: words })];
+
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Whether the visitor asked for less motion. */

@@ -151,7 +151,7 @@ describe("the demo with UiPath's agent", () => {
 
   test("the agent proposes an order from the board as it is, and takes the visitor's version of its task", async () => {
     // The board has changed since the page was written: what the agent says must come from the call.
-    await page.locator('[data-task="HB-11"] .mover[aria-label$="Done"]').click();
+    await page.locator('[data-task="HB-11"] .mover[title$="Done"]').click();
     await visit.answered();
     await page.locator(".starters button", { hasText: NEXT }).click();
     await visit.question.waitFor();

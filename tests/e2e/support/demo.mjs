@@ -40,11 +40,16 @@ export class Demo {
    * @param {import("playwright-core").BrowserContextOptions} [options]
    */
   async visit(query = "", options) {
-    const profile = await this.#browser.profile({ viewport: { width: 1440, height: 900 }, ...options });
-    const visit = new Visit(await profile.newPage());
+    const visit = await this.visitor(options);
     await visit.page.goto(this.server.url + query);
     await visit.connected();
     return visit;
+  }
+
+  /** A visitor who has not opened the page yet. @param {import("playwright-core").BrowserContextOptions} [options] */
+  async visitor(options) {
+    const profile = await this.#browser.profile({ viewport: { width: 1440, height: 900 }, ...options });
+    return new Visit(await profile.newPage());
   }
 
   async close() {
