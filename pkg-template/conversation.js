@@ -1,6 +1,7 @@
 // @ts-check
 /** @import { CallContext, ContentPart, HistoryOptions, HistoryPage, Tool, ToolDefinition, TurnEnd, Waiting } from "./types.js" */
-/** @import { Session } from "./core.js" */
+/** @import { Core } from "./core.js" */
+/** @import { Session } from "./glue.js" */
 /** @import { Declared } from "./tool.js" */
 /** @import { Topic } from "./emitter.js" */
 /** @import { Guards } from "./guards.js" */
@@ -8,12 +9,12 @@
 import { optionsOf, partsOf, signalOf, switchOf, textOf, whileWanted } from "./checks.js";
 import { invalidArgument } from "./errors.js";
 import { LiveSession } from "./live-session.js";
-import { core } from "./load.js";
 import { declaredTool } from "./tool.js";
 
 /**
  * What opening takes: the id, the tools, and a function that makes the session on the loaded core.
  * @typedef {object} Plan
+ * @property {Core} core
  * @property {string} id
  * @property {Declared[]} tools
  * @property {AbortSignal | undefined} signal
@@ -36,7 +37,7 @@ export class Conversation {
    * @param {Plan} plan
    * @param {LiveSession} live
    */
-  constructor({ id, guards }, live = new LiveSession()) {
+  constructor({ core, id, guards }, live = new LiveSession(core)) {
     this.#id = id;
     this.#guards = guards;
     this.#live = live;
@@ -51,7 +52,7 @@ export class Conversation {
    * @returns {Promise<C>}
    */
   static async open(plan) {
-    const { signal } = plan;
+    const { core, signal } = plan;
     signal?.throwIfAborted();
     await whileWanted(core.load(), signal);
     signal?.throwIfAborted();
@@ -73,7 +74,7 @@ export class Conversation {
    * @returns {Promise<any>}
    */
   static async inquire(plan, name, given) {
-    const { signal } = plan;
+    const { core, signal } = plan;
     signal?.throwIfAborted();
     await whileWanted(core.load(), signal);
     const conversation = new Conversation(plan);

@@ -2,7 +2,7 @@
 /** @import { Dispatcher, DispatcherOptions } from "./types.js" */
 import { jsonOf, optionsOf, switchOf } from "./checks.js";
 import { OpenHandsConversation } from "./openhands-conversation.js";
-import { bagOf, planOf } from "./openhands.js";
+import { bagOf, planOf } from "./openhands-server.js";
 
 /**
  * The runtime of the tools for an app that has its own connection.

@@ -1,9 +1,19 @@
 // @ts-check
-// The package's names. Importing this file does nothing, in a page, a worker or on a server.
+/** @import { WasmSource } from "./types.js" */
+// The package's names. Importing this file does nothing, in a page, a worker or on a server. It takes everything from the two
+// other entries, so that there is one of everything, whichever an app imports.
+import { init as initOpenHands } from "./openhands.js";
+import { init as initUiPath } from "./uipath.js";
 
-export { dispatcher } from "./dispatcher.js";
-export { PagehandError } from "./errors.js";
-export { init } from "./load.js";
-export { openhands } from "./openhands.js";
-export { tool } from "./tool.js";
+export { PagehandError, dispatcher, openhands, tool } from "./openhands.js";
 export { uipath } from "./uipath.js";
+
+/**
+ * @param {{ openhands?: WasmSource | true, uipath?: WasmSource | true, schema?: WasmSource | true }} sources
+ * @returns {Promise<void>}
+ */
+export async function init(sources) {
+  if (sources?.uipath === undefined) return initOpenHands(sources);
+  const { uipath, ...others } = sources;
+  await Promise.all([initUiPath({ uipath }), initOpenHands(others)]);
+}

@@ -1,11 +1,11 @@
 // @ts-check
-/** @import { Session } from "./core.js" */
+/** @import { Core } from "./core.js" */
+/** @import { Session } from "./glue.js" */
 /** @import { Answer } from "./approvals.js" */
 /** @import { PagehandError } from "./errors.js" */
 /** @import { Topic } from "./emitter.js" */
 import { jsonOf, optionsOf, partsOf, signalOf, textOf } from "./checks.js";
 import { closed, coreError } from "./errors.js";
-import { enter, guarded, inhabitants } from "./load.js";
 import { Operations } from "./operations.js";
 import { Told } from "./told.js";
 import { Schemas } from "./validator.js";
@@ -37,6 +37,7 @@ import { Schemas } from "./validator.js";
 
 /** The core's session of a conversation, from its making to its end. Whoever has this can ask it anything. */
 export class LiveSession {
+  /** @type {Core} */ #core;
   /** @type {Session | undefined} */ #session;
   /** @type {PagehandError | undefined} Why there is no session any more. */ #over;
   /** @type {Promise<void> | undefined} */ #closing;
@@ -56,14 +57,19 @@ export class LiveSession {
     (reason) => this.#endedByItself(reason),
   );
 
+  /** @param {Core} core */
+  constructor(core) {
+    this.#core = core;
+  }
+
   /**
    * @param {(hooks: Hooks) => Session} make
    * @param {{ key: () => Promise<string>, review: Review }} app What is the app's to say: the key of the next connection, and
    * what it thinks of a call.
    */
   begin(make, app) {
-    this.#session = enter(() => make(this.#hooks(app)));
-    inhabitants.add(this);
+    this.#session = this.#core.enter(() => make(this.#hooks(app)));
+    this.#core.inhabitants.add(this);
   }
 
   /**
@@ -96,7 +102,7 @@ export class LiveSession {
    */
   feed(text, past) {
     const session = this.#session;
-    if (session !== undefined && this.#closing === undefined) enter(() => session.feed(text, past));
+    if (session !== undefined && this.#closing === undefined) this.#core.enter(() => session.feed(text, past));
   }
 
   /** @returns {Promise<void>} */
@@ -129,7 +135,7 @@ export class LiveSession {
     this.#end(closed(this.#reason));
     this.told.release();
     this.told.emitter.end();
-    if (session !== undefined) enter(() => session.free());
+    if (session !== undefined) this.#core.enter(() => session.free());
   }
 
   /**
@@ -149,7 +155,7 @@ export class LiveSession {
   #end(error) {
     this.#over = error;
     this.#session = undefined;
-    inhabitants.delete(this);
+    this.#core.inhabitants.delete(this);
     this.#letGo();
     this.#schemas.release();
     this.told.clear();
@@ -175,8 +181,8 @@ export class LiveSession {
     if (session === undefined) throw this.#over ?? closed(this.#reason);
     return this.#operations.begin(
       signal,
-      (operation) => enter(() => start(session, operation)),
-      (operation) => enter(() => session.abandon(operation)),
+      (operation) => this.#core.enter(() => start(session, operation)),
+      (operation) => this.#core.enter(() => session.abandon(operation)),
     );
   }
 
@@ -191,7 +197,7 @@ export class LiveSession {
       settle: (operation, json) => this.#operations.settle(operation, json),
       fail: (operation, error) => this.#operations.fail(operation, error),
       error: coreError,
-      guard: (work) => guarded(work, () => this.#session !== undefined),
+      guard: (work) => this.#core.guarded(work, () => this.#session !== undefined),
       ended: () => this.#ended,
       key,
       review,

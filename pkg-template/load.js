@@ -1,8 +1,7 @@
 // @ts-check
 /** @import { WasmSource } from "./types.js" */
-// Loading the two wasm files, and starting over when the core's instance is lost.
-import { isObject } from "./checks.js";
-import initCore, { begin, giveUp } from "./core.js";
+// Loading a wasm file.
+import { optionsOf } from "./checks.js";
 import { PagehandError, invalidArgument } from "./errors.js";
 // The glue of the engine is small and comes along, because service workers refuse a later `import()`. Its wasm does not.
 import initSchema from "./schema.js";
@@ -10,7 +9,7 @@ import initSchema from "./schema.js";
 /** @typedef {"status" | "html" | "invalid" | "csp" | "network" | "location"} Trouble */
 
 /** One wasm file: loaded at most once, at first need, and again after a failure. */
-class WasmFile {
+export class WasmFile {
   /** @type {string} */ #name;
   /** @type {() => URL} */ #place;
   /** @type {(source: { module_or_path: any }) => Promise<unknown>} */ #instantiate;
@@ -73,103 +72,26 @@ class WasmFile {
   }
 }
 
-/** The core, that every conversation needs. */
-export const core = new WasmFile(
-  "core.wasm",
+/** The schema engine, that tools with schemas need. */
+export const schemaEngine = /* @__PURE__ */ new WasmFile(
+  "schema.wasm",
   // Written out, because bundlers look for exactly this.
-  () => new URL("./core.wasm", import.meta.url),
-  initCore,
-  () => begin(panicked),
+  () => new URL("./schema.wasm", import.meta.url),
+  initSchema,
 );
 
-/** The schema engine, that tools with schemas need. */
-export const schemaEngine = new WasmFile("schema.wasm", () => new URL("./schema.wasm", import.meta.url), initSchema);
-
 /**
- * Loads the wasm ahead of need, or from an unusual place. Nothing has to call it.
- * @param {WasmSource | { core?: WasmSource, schema?: WasmSource }} [source]
- * @returns {Promise<void>}
+ * Loads files ahead of need, or from an unusual place.
+ * @param {Record<string, { load(source?: WasmSource): Promise<void> }>} files
+ * @param {unknown} sources By the names of the files. `true` is the usual place.
  */
-export async function init(source) {
-  /** @type {{ core?: WasmSource, schema?: WasmSource }} */
-  const sources = isSources(source) ? source : { core: source };
-  const loads = [core.load(sources.core)];
-  if (sources.schema !== undefined) loads.push(schemaEngine.load(sources.schema));
-  await Promise.all(loads);
-}
-
-// ------------------------------------------------------------------ when an instance is lost
-
-/**
- * What lives on the core's instance, and must be told when it is lost.
- * @type {Set<{ lost(error: PagehandError): void }>}
- */
-export const inhabitants = new Set();
-
-/** @type {string | undefined} */
-let panic;
-
-/**
- * The core's panic hook, called just before the trap. What must be done is done once the stack is gone.
- * @param {string} message
- */
-function panicked(message) {
-  panic ??= message;
-  queueMicrotask(() => {
-    if (panic !== undefined) instanceLost(undefined);
-  });
-}
-
-/**
- * Runs something that enters the core. A trap in there loses the instance, and with it everything that waits.
- * @template T
- * @param {() => T} work
- * @returns {T}
- */
-export function enter(work) {
-  try {
-    return work();
-  } catch (thrown) {
-    throw thrown instanceof WebAssembly.RuntimeError ? instanceLost(thrown) : thrown;
-  }
-}
-
-/**
- * What the browser calls: listeners, timers, callbacks. Those of a lost instance must not be let in, and what is left over from
- * it, such as a socket, is closed when it next says something.
- * @param {(event?: any) => any} work
- * @param {() => boolean} lives
- */
-export function guarded(work, lives) {
-  /** @param {any} event */
-  const called = (event) => {
-    if (lives()) return enter(() => work(event));
-    const left = event?.currentTarget;
-    left?.removeEventListener?.(event.type, called);
-    // The page itself can be closed, too.
-    if (left !== globalThis && left !== globalThis.document) left?.close?.();
-  };
-  return called;
-}
-
-/** @param {unknown} cause */
-function instanceLost(cause) {
-  const message = panic ?? String(cause);
-  if (panic === undefined) {
-    try {
-      giveUp();
-    } catch {
-      // Then the next call fails as this one did, and is told the same way.
-    }
-  }
-  panic = undefined;
-  core.forget();
-  console.error("pagehand: internal panic, please report it:", message);
-  const error = new PagehandError("internal_panic", `pagehand itself failed: ${message}`, { details: { message }, cause });
-  const lost = [...inhabitants];
-  inhabitants.clear();
-  for (const inhabitant of lost) inhabitant.lost(error);
-  return error;
+export async function loadAll(files, sources) {
+  const given = optionsOf(sources ?? null, "sources", Object.keys(files));
+  await Promise.all(
+    Object.entries(given).map(([name, source]) => {
+      if (source !== undefined) return files[name].load(source === true ? undefined : /** @type {WasmSource} */ (source));
+    }),
+  );
 }
 
 // ------------------------------------------------------------------ where the bytes come from
@@ -242,9 +164,9 @@ function checkedBytes(name, bytes) {
         name,
         "html",
         "HTML came instead. With Vite before 8, add \"pagehand\" to optimizeDeps.exclude; otherwise serve the file " +
-          "beside the script, or say where it is with init(source)",
+          "beside the script, or say where it is with init()",
       )
-    : unavailable(name, "invalid", "what came is not wasm; say where the file is with init(source)");
+    : unavailable(name, "invalid", "what came is not wasm; say where the file is with init()");
 }
 
 /**
@@ -255,7 +177,7 @@ function located(name, place) {
   try {
     return place();
   } catch (cause) {
-    throw unavailable(name, "location", "this bundle does not know its own URL; say where the file is with init(source)", cause);
+    throw unavailable(name, "location", "this bundle does not know its own URL; say where the file is with init()", cause);
   }
 }
 
@@ -274,12 +196,4 @@ function unavailable(name, reason, words, cause) {
 /** @param {WasmSource | undefined} source */
 function isReusable(source) {
   return typeof source === "string" || source instanceof URL || source instanceof WebAssembly.Module;
-}
-
-/**
- * @param {unknown} source
- * @returns {source is { core?: WasmSource, schema?: WasmSource }}
- */
-function isSources(source) {
-  return isObject(source) && (Object.hasOwn(source, "core") || Object.hasOwn(source, "schema"));
 }

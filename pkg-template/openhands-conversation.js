@@ -15,7 +15,7 @@ export class OpenHandsConversation extends Conversation {
 
   /** @param {OpenHandsPlan} plan */
   constructor(plan) {
-    const live = new LiveSession();
+    const live = new LiveSession(plan.core);
     super(plan, live);
     this.#live = live;
     this.#attach = plan.attach;

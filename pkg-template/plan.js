@@ -1,5 +1,6 @@
 // @ts-check
 /** @import { Plan } from "./conversation.js" */
+/** @import { Core } from "./core.js" */
 // What opening a conversation takes, whatever the server.
 import { signalOf } from "./checks.js";
 import { PagehandError, invalidArgument } from "./errors.js";
@@ -12,14 +13,16 @@ const KEY = /^[\x21-\x7e]+$/;
 const LONGEST_ABSENCE = 7 * 24 * 3_600_000;
 
 /**
+ * @param {Core} core
  * @param {string} id
  * @param {{ tools?: unknown, guards?: unknown, signal?: unknown }} given
  * @param {unknown} key A function is asked before every connection.
  * @param {Plan["make"]} make
  * @returns {Plan}
  */
-export function planOf(id, { tools, guards, signal }, key, make) {
+export function planOf(core, id, { tools, guards, signal }, key, make) {
   return {
+    core,
     id,
     tools: declaredTools(tools),
     guards: new Guards(guardsOf(guards)),

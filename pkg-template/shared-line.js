@@ -1,9 +1,9 @@
 // @ts-check
 /** @import { Hooks } from "./live-session.js" */
 /** @import { PagehandError } from "./errors.js" */
-import { Line } from "./core.js";
+/** @import { Line } from "./uipath-glue.js" */
 import { coreError } from "./errors.js";
-import { enter, guarded, inhabitants } from "./load.js";
+import { core } from "./uipath-core.js";
 
 /** The connection that all conversations of one server object share: made with the first, and anew when the core is lost. */
 export class SharedLine {
@@ -25,10 +25,10 @@ export class SharedLine {
     if (this.#line === undefined) {
       /** @type {Line | undefined} */
       let line;
-      const guard = (/** @type {(event?: any) => any} */ work) => guarded(work, () => line !== undefined && this.#line === line);
-      line = enter(() => this.#make(/** @type {any} */ ({ guard, key: this.#key, error: coreError })));
+      const guard = (/** @type {(event?: any) => any} */ work) => core.guarded(work, () => line !== undefined && this.#line === line);
+      line = core.enter(() => this.#make(/** @type {any} */ ({ guard, key: this.#key, error: coreError })));
       this.#line = line;
-      inhabitants.add(this);
+      core.inhabitants.add(this);
     }
     return this.#line;
   }

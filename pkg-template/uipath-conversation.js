@@ -12,7 +12,7 @@ export class UiPathConversation extends Conversation {
 
   /** @param {Plan} plan */
   constructor(plan) {
-    const live = new LiveSession();
+    const live = new LiveSession(plan.core);
     super(plan, live);
     this.#live = live;
   }

@@ -1,7 +1,9 @@
 //! What an agent server's protocol is to the rest of the house: it turns frames and answers into [`Signal`]s, and
 //! [`Command`]s of the house into frames and requests. A protocol's folder is the only place that knows its wire.
 
+#[cfg(feature = "openhands")]
 pub mod openhands;
+#[cfg(feature = "uipath")]
 pub mod uipath;
 
 mod command;

@@ -8,8 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 use crate::call::Settled;
 use crate::error::Error;
 use crate::json;
-use crate::protocol::SessionKey;
-use crate::protocol::uipath::{Opening, Settings as Service, Surface};
+use crate::net::Millis;
 
 #[wasm_bindgen]
 extern "C" {
@@ -19,79 +18,6 @@ extern "C" {
 
     #[wasm_bindgen(js_name = String, catch)]
     fn text_of(value: &JsValue) -> Result<JsString, JsValue>;
-}
-
-/// The flat option bag. The facade built it itself, from checked texts: nothing of the app's is in it.
-///
-/// Read member by member: the reading half of `serde-wasm-bindgen` brings messages that can write floats, 20 kB of them.
-pub(super) struct Options {
-    pub(super) url: String,
-    pub(super) session_key: Option<String>,
-    /// Whether the key is asked for, by [`Hooks::key`](super::hooks::Hooks::key).
-    pub(super) asks_key: bool,
-    pub(super) id: String,
-    pub(super) request: Option<String>,
-    /// Milliseconds.
-    pub(super) resume_within: u64,
-    pub(super) results: bool,
-    /// Whether the app has a connection of its own.
-    pub(super) feed: bool,
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
-pub(super) fn options(bag: &JsValue) -> Result<Options, Error> {
-    let needed = |field: &'static str| {
-        text_at(bag, field).ok_or_else(|| Error::InvalidArgument { field, message: "a text".into() })
-    };
-    let flag = |name: &str| Reflect::get(bag, &name.into()).is_ok_and(|value| value.is_truthy());
-    Ok(Options {
-        url: needed("url")?,
-        session_key: text_at(bag, "sessionKey"),
-        id: needed("id")?,
-        request: text_at(bag, "request"),
-        resume_within: float_at(bag, "resumeWithin").unwrap_or_default() as u64,
-        results: flag("results"),
-        feed: flag("feed"),
-        asks_key: flag("asksKey"),
-    })
-}
-
-/// How a conversation of a service is joined or made.
-pub(super) struct Joining {
-    pub(super) service: Service,
-    pub(super) opening: Opening,
-    /// Milliseconds.
-    pub(super) resume_within: u64,
-    pub(super) answer_unflagged: bool,
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
-pub(super) fn joining(bag: &JsValue) -> Result<Joining, Error> {
-    Ok(Joining {
-        service: service(bag)?,
-        opening: match (text_at(bag, "request"), text_at(bag, "id")) {
-            (Some(request), _) => Opening::Create { request },
-            (None, id) => Opening::Attach { id: id.unwrap_or_default() },
-        },
-        resume_within: float_at(bag, "resumeWithin").unwrap_or_default() as u64,
-        answer_unflagged: Reflect::get(bag, &"answerUnflagged".into()).is_ok_and(|value| value.is_truthy()),
-    })
-}
-
-/// Where a conversation service is, from the same kind of bag.
-pub(super) fn service(bag: &JsValue) -> Result<Service, Error> {
-    let needed = |field: &'static str| text_at(bag, field).ok_or_else(|| Error::invalid(field, "a text"));
-    let surface = text_at(bag, "surfaceName")
-        .map(|name| Surface { name, version: text_at(bag, "surfaceVersion").unwrap_or_default() });
-    Ok(Service {
-        url: needed("url")?,
-        organization: needed("organization")?,
-        tenant: needed("tenant")?,
-        token: text_at(bag, "sessionKey").map_or(SessionKey::Asked, SessionKey::Fixed),
-        socket_path: text_at(bag, "socketPath"),
-        external_user: text_at(bag, "externalUser"),
-        surface,
-    })
 }
 
 /// A value of ours as a JS one.
@@ -154,6 +80,22 @@ pub(super) fn text_at(value: &JsValue, name: &str) -> Option<String> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
 pub(super) fn number_at(value: &JsValue, name: &str) -> Option<u16> {
     float_at(value, name).map(|number| number as u16)
+}
+
+/// How long, in milliseconds; zero when it is not said.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
+pub(super) fn millis_at(value: &JsValue, name: &str) -> Millis {
+    Millis(float_at(value, name).unwrap_or_default() as u64)
+}
+
+/// Whether a property is there and no `false`.
+pub(super) fn flag_at(value: &JsValue, name: &str) -> bool {
+    Reflect::get(value, &name.into()).is_ok_and(|value| value.is_truthy())
+}
+
+/// A text property that the facade always gives.
+pub(super) fn needed_text_at(value: &JsValue, name: &'static str) -> Result<String, Error> {
+    text_at(value, name).ok_or_else(|| Error::invalid(name, "a text"))
 }
 
 fn float_at(value: &JsValue, name: &str) -> Option<f64> {

@@ -8,6 +8,7 @@ use js_sys::{Function, Map};
 
 use crate::conversation::{Command, Conversation, Effect, Input, OperationId, WireEffect};
 use crate::error::Error;
+use crate::protocol::Carry;
 use crate::tool::ToolName;
 
 use super::clock::{self, Alarm};
@@ -16,11 +17,15 @@ use super::handler::Handlers;
 use super::hooks::{Hooks, report};
 use super::inputs::Inputs;
 use super::ledger::Keeper;
-use super::line::{Line, Member};
 use super::listen::Listener;
 use super::slots::Slots;
 use super::socket::Sockets;
 use super::{error, key, page, schema};
+
+/// A place on a connection that conversations share; dropping it gives it up.
+pub(super) trait Carrier {
+    fn carry(&self, what: Carry);
+}
 
 /// One conversation with everything that is open for it.
 pub(super) struct Driver {
@@ -35,7 +40,7 @@ pub(super) struct Driver {
     handlers: Handlers,
     ledger: Rc<Keeper>,
     /// The connection, where it is one that conversations share.
-    line: RefCell<Option<Member>>,
+    carrier: RefCell<Option<Box<dyn Carrier>>>,
     surroundings: RefCell<Vec<Listener>>,
     closing: Cell<Option<OperationId>>,
     itself: Weak<Self>,
@@ -44,7 +49,13 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(conversation: Conversation, handlers: Map, line: Option<&Line>, hooks: Hooks) -> Rc<Self> {
+    /// `join` takes a place on the connection that the conversation shares with others, if there is one.
+    pub(super) fn new(
+        conversation: Conversation,
+        handlers: Map,
+        join: impl FnOnce(&Inputs) -> Option<Box<dyn Carrier>>,
+        hooks: Hooks,
+    ) -> Rc<Self> {
         Rc::new_cyclic(|weak: &Weak<Self>| {
             let itself = weak.clone();
             let inputs = Inputs::new(move |input| {
@@ -58,7 +69,7 @@ impl Driver {
                 draining: Cell::new(false),
                 stopped: Cell::new(false),
                 ledger: Keeper::new(&hooks, &inputs),
-                line: RefCell::new(line.map(|line| line.join(&inputs))),
+                carrier: RefCell::new(join(&inputs)),
                 surroundings: RefCell::new(page::listen(&hooks, &inputs)),
                 closing: Cell::new(None),
                 itself: weak.clone(),
@@ -136,8 +147,8 @@ impl Driver {
         self.alarm.stop();
         let surroundings = self.surroundings.try_borrow_mut().map(|mut listeners| std::mem::take(&mut *listeners));
         drop(surroundings);
-        let member = self.line.try_borrow_mut().ok().and_then(|mut line| line.take());
-        drop(member);
+        let carrier = self.carrier.try_borrow_mut().ok().and_then(|mut carrier| carrier.take());
+        drop(carrier);
         self.sockets.close_all();
         self.fetches.abort();
         self.ledger.stop();
@@ -168,8 +179,8 @@ impl Driver {
                 schema::validate(&self.hooks, &self.inputs, check, schema, instance);
             }
             Effect::Wire(WireEffect::Carry(what)) => {
-                if let Ok(Some(member)) = self.line.try_borrow().as_deref() {
-                    member.carry(what);
+                if let Ok(Some(carrier)) = self.carrier.try_borrow().as_deref() {
+                    carrier.carry(what);
                 }
             }
             Effect::Wire(WireEffect::AskKey) => key::ask(&self.hooks, &self.inputs),

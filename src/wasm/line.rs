@@ -11,12 +11,13 @@ use crate::protocol::Carry;
 use crate::protocol::uipath::{Line as Core, LineEffect, LineInput, MemberId};
 
 use super::clock::{self, Alarm};
+use super::driver::Carrier;
 use super::hooks::Hooks;
 use super::inputs::Inputs;
 use super::listen::Listener;
 use super::slots::Slots;
 use super::socket::Sockets;
-use super::{convert, error, key, page};
+use super::{key, page};
 
 /// A connection. It is opened when the first session needs it and closed with the last.
 #[wasm_bindgen]
@@ -24,16 +25,9 @@ pub struct Line {
     driver: Rc<Driver>,
 }
 
-#[wasm_bindgen]
 impl Line {
-    /// A connection with UiPath's conversation service. `options` as for `Session.uipath`; of the hooks only those for
-    /// closures, keys and errors are called. Throws the error of [`Hooks`]' making when something is refused.
-    pub fn uipath(options: &JsValue, hooks: Hooks) -> Result<Line, JsValue> {
-        let core = convert::service(options).and_then(|settings| Core::new(settings, clock::seed()));
-        match core {
-            Ok(core) => Ok(Self { driver: Driver::new(core, hooks) }),
-            Err(error) => Err(error::to_js(&hooks, &error)),
-        }
+    pub(super) fn new(core: Core, hooks: Hooks) -> Self {
+        Self { driver: Driver::new(core, hooks) }
     }
 
     pub(super) fn join(&self, inputs: &Inputs) -> Member {
@@ -51,8 +45,8 @@ pub(super) struct Member {
     id: MemberId,
 }
 
-impl Member {
-    pub(super) fn carry(&self, what: Carry) {
+impl Carrier for Member {
+    fn carry(&self, what: Carry) {
         self.driver.push(LineInput::Carry { member: self.id, what });
     }
 }

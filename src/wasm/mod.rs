@@ -2,7 +2,7 @@
 //! back, and decides nothing. One file per browser facility.
 //!
 //! The facade (`pkg-template/`) is the only caller. It gives every operation its number, keeps the promises, and is told
-//! through [`Hooks`] how an operation ended. So an export never returns a promise, and a trap leaves none pending: the
+//! through [`Hooks`](hooks::Hooks) how an operation ended. So an export never returns a promise, and a trap leaves none pending: the
 //! facade holds them all.
 //!
 //! Rules for this folder, each from a bug that was seen:
@@ -21,9 +21,12 @@ mod hooks;
 mod inputs;
 mod key;
 mod ledger;
+#[cfg(feature = "uipath")]
 mod line;
 mod listen;
 mod moment;
+#[cfg(feature = "openhands")]
+mod openhands;
 mod page;
 mod panic;
 mod schema;
@@ -32,26 +35,21 @@ mod socket;
 mod task;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "uipath")]
+mod uipath;
 
 use std::rc::Rc;
 
-use js_sys::{Function, Map};
+use js_sys::Function;
 use serde_json::value::RawValue;
 use wasm_bindgen::prelude::*;
 
 use crate::call::CallId;
-use crate::conversation::{
-    Command, Content, Conversation, Deed, HistoryQuery, Input, OperationId, Settings as Resumption, Wire,
-};
+use crate::conversation::{Command, Content, Deed, HistoryQuery, Input, OperationId, Wire};
 use crate::error::Error;
-use crate::net::Millis;
-use crate::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
-use crate::protocol::uipath::UiPath;
 use crate::tool::Tool;
 
 use driver::Driver;
-use hooks::Hooks;
-use line::Line;
 
 /// Prepares a fresh instance. `report` is called with the message of a panic, before the trap.
 #[wasm_bindgen]
@@ -67,7 +65,8 @@ pub fn give_up() {
 }
 
 /// One conversation. Every method but `abandon` takes the number of an operation, which the facade chose and which is
-/// settled through [`Hooks`] exactly once, unless it is abandoned before.
+/// settled through [`Hooks`](hooks::Hooks) exactly once, unless it is abandoned before. Each protocol has a file with the
+/// constructor for its conversations.
 #[wasm_bindgen]
 pub struct Session {
     driver: Rc<Driver>,
@@ -75,36 +74,6 @@ pub struct Session {
 
 #[wasm_bindgen]
 impl Session {
-    /// A conversation with an OpenHands agent-server.
-    ///
-    /// `options` has `url`, `sessionKey?`, `asksKey`, `id` and, to create the conversation, `request`: the JSON text of the
-    /// create request's other fields. `tools` is the JSON text of the declarations, `handlers` a map of name to function.
-    /// Throws the error of [`Hooks`]' making when something is refused.
-    pub fn openhands(options: &JsValue, tools: &str, handlers: Map, hooks: Hooks) -> Result<Session, JsValue> {
-        match conversation(options, tools) {
-            Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, None, hooks) }),
-            Err(error) => Err(error::to_js(&hooks, &error)),
-        }
-    }
-
-    /// A conversation with an agent of UiPath's, over a connection that it shares with others.
-    ///
-    /// `options` has `url`, `organization`, `tenant`, `sessionKey?`, `socketPath?`, `externalUser?`, `surfaceName?`,
-    /// `surfaceVersion?`, `resumeWithin`, `answerUnflagged`, and `id`, or to create the conversation `request`: the JSON text
-    /// of the create request. The rest as above.
-    pub fn uipath(
-        line: &Line,
-        options: &JsValue,
-        tools: &str,
-        handlers: Map,
-        hooks: Hooks,
-    ) -> Result<Session, JsValue> {
-        match agent_conversation(options, tools) {
-            Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, Some(line), hooks) }),
-            Err(error) => Err(error::to_js(&hooks, &error)),
-        }
-    }
-
     /// Opens the conversation.
     pub fn open(&self, operation: u32) {
         self.ask(operation, Ok(Command::Open));
@@ -203,29 +172,4 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.driver.stop();
     }
-}
-
-fn agent_conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {
-    let convert::Joining { service, opening, resume_within, answer_unflagged } = convert::joining(options)?;
-    let protocol = UiPath::new(service, opening)?;
-    let protocol = if answer_unflagged { protocol.answering_unflagged() } else { protocol };
-    let resumption = Resumption { resume_within: Millis(resume_within), results: false };
-    Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
-}
-
-fn conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {
-    let options = convert::options(options)?;
-    let opening = match options.request {
-        Some(request) => Opening::Create { id: options.id, request },
-        None if options.feed => Opening::Feed { id: options.id },
-        None => Opening::Attach { id: options.id },
-    };
-    let session_key = match options.session_key {
-        _ if options.asks_key => SessionKey::Asked,
-        Some(key) => SessionKey::Fixed(key),
-        None => SessionKey::None,
-    };
-    let protocol = OpenHands::new(Settings { url: options.url, session_key }, opening)?;
-    let resumption = Resumption { resume_within: Millis(options.resume_within), results: options.results };
-    Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
 }

@@ -38,6 +38,7 @@ impl<K: Copy + PartialEq, V> Slots<K, V> {
         entries.iter().find(|(other, _)| *other == key).map(|(_, value)| value.clone())
     }
 
+    #[cfg(feature = "uipath")]
     pub(super) fn is_empty(&self) -> bool {
         self.0.try_borrow().is_ok_and(|entries| entries.is_empty())
     }

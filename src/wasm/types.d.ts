@@ -573,8 +573,18 @@ export function dispatcher(options: DispatcherOptions): Promise<Dispatcher>;
 export type WasmSource =
   | string | URL | Request | Response | BufferSource | WebAssembly.Module | Promise<Response | WebAssembly.Module>;
 
-/** Loads the wasm ahead of need, or from an unusual place. Nothing has to call it. */
-export function init(source?: WasmSource | { core?: WasmSource; schema?: WasmSource }): Promise<void>;
+/** Where the WebAssembly files are; `true` is beside the script. */
+export interface WasmSources {
+  /** The core that speaks with OpenHands' servers. */
+  openhands?: WasmSource | true;
+  /** The core that speaks with UiPath's service. */
+  uipath?: WasmSource | true;
+  /** The JSON Schema engine. */
+  schema?: WasmSource | true;
+}
+
+/** Loads WebAssembly files ahead of need, or from an unusual place. Nothing has to call it. */
+export function init(sources: WasmSources): Promise<void>;
 
 /** Every code an error of pagehand can carry. The README's table says when each comes and what to do. */
 export type ErrorCode =

@@ -1,10 +1,14 @@
-// When the two wasm files are fetched, and what a page's policy must allow.
+// When the wasm files are fetched, and what a page's policy must allow.
 import assert from "node:assert/strict";
 import { call, finish, object, say, unique } from "./support/steps.mjs";
 import { on } from "./support/suite.mjs";
 
 const describe = (name, inputSchema) => ({ name, description: `Does ${name}.`, inputSchema, handler: "echo" });
-const loaded = (lab) => [lab.requestsOf("core.wasm"), lab.requestsOf("schema.wasm")];
+/** The core and the engine; never the core for the other kind of server. */
+function loaded(lab) {
+  assert.equal(lab.requestsOf("uipath.wasm"), 0);
+  return [lab.requestsOf("openhands.wasm"), lab.requestsOf("schema.wasm")];
+}
 
 on(["mock"], (scenario) => {
   scenario("importing the package requests no wasm", async ({ lab }) => {
@@ -60,9 +64,9 @@ on(["mock"], (scenario) => {
   });
 
   scenario("a core that cannot be loaded is told, and the next attempt tries again", async ({ server, lab }) => {
-    await lab.block("core.wasm", true);
+    await lab.block("openhands.wasm", true);
     await assert.rejects(lab.start(server), { code: "wasm_unavailable", pagehands: true, retryable: true });
-    await lab.block("core.wasm", false);
+    await lab.block("openhands.wasm", false);
     const talk = await lab.start(server, { steps: [say("fine")] });
     assert.equal((await talk.turn()).status, "finished");
   });

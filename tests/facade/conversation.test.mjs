@@ -352,8 +352,8 @@ async function conversations() {
       const conversation = await server.start({ workspace: "/workspace/project", agent: agent("play"), tools: [add(() => 1)] });
       await conversation.close();
     }
-    const { inhabitants } = await load("load.js");
-    assert.equal(inhabitants.size, 0);
+    const { core } = await load("openhands-core.js");
+    assert.equal(core.inhabitants.size, 0);
   });
 
   test("the key is in no error, event or log", async (t) => {
@@ -383,7 +383,7 @@ async function conversations() {
     const errors = record(conversation, "error");
     await conversation.send("go");
     const waiting = rejection(conversation.idle());
-    const { Session } = await load("core.js");
+    const { Session } = await load("openhands-glue.js");
     const { history } = Session.prototype;
     Session.prototype.history = () => {
       throw new WebAssembly.RuntimeError("unreachable");

@@ -11,8 +11,15 @@ test("importing fetches nothing, starts nothing, and adds no global", async () =
   const { fetch } = globalThis;
   globalThis.fetch = (...request) => fetched.push(request);
   try {
-    const names = Object.keys(await load("index.js")).sort();
-    assert.deepEqual(names, ["PagehandError", "dispatcher", "init", "openhands", "tool", "uipath"]);
+    const [all, openhands, uipath] = [await load("index.js"), await load("openhands.js"), await load("uipath.js")];
+    const names = (module) => Object.keys(module).sort();
+    assert.deepEqual(names(all), ["PagehandError", "dispatcher", "init", "openhands", "tool", "uipath"]);
+    assert.deepEqual(names(openhands), ["PagehandError", "dispatcher", "init", "openhands", "tool"]);
+    assert.deepEqual(names(uipath), ["PagehandError", "init", "tool", "uipath"]);
+    // All entries together are one package.
+    for (const one of [openhands, uipath]) {
+      for (const name of names(one).filter((name) => name !== "init")) assert.equal(one[name], all[name], name);
+    }
   } finally {
     globalThis.fetch = fetch;
   }
@@ -42,7 +49,7 @@ test("everything in the package is published, and it imports nothing else", asyn
     const text = await readFile(path.join(packageFolder, file), "utf8");
     for (const [, name] of text.matchAll(local)) assert.ok(present.includes(name), `${file} imports ${name}`);
   }
-  assert.deepEqual(Object.keys(exports["."]), ["types", "default"]);
+  for (const entry of [".", "./openhands", "./uipath"]) assert.deepEqual(Object.keys(exports[entry]), ["types", "default"]);
 });
 
 test("nothing in the package evaluates code or imports later", async () => {

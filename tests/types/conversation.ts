@@ -120,13 +120,15 @@ export function ended(outcome: Outcome): Json {
 }
 
 export async function loading(bytes: Uint8Array<ArrayBuffer>, module: WebAssembly.Module): Promise<void> {
+  await init({ openhands: true });
+  await init({ openhands: "/pagehand/openhands.wasm" });
+  await init({ uipath: new URL("https://cdn.example/uipath.wasm") });
+  await init({ openhands: fetch("/openhands.wasm") });
+  await init({ openhands: module, schema: bytes });
+  // @ts-expect-error: what is to be loaded must be said
   await init();
-  await init("/pagehand/core.wasm");
-  await init(new URL("https://cdn.example/core.wasm"));
-  await init(fetch("/core.wasm"));
-  await init({ core: module, schema: bytes });
   // @ts-expect-error: not a place
-  await init(null);
+  await init({ openhands: null });
 }
 
 export function failure(error: unknown): ErrorCode | undefined {

@@ -11,10 +11,11 @@ use crate::{
 /// One check: its name and how it is done.
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
 
-const CHECKS: [Check; 6] = [
+const CHECKS: [Check; 7] = [
     ("the code is formatted", formatted),
     ("clippy has no complaint about the native code", clippy),
-    ("clippy has no complaint about the core in the browser", clippy_core),
+    ("clippy has no complaint about the core for OpenHands in the browser", clippy_openhands),
+    ("clippy has no complaint about the core for UiPath in the browser", clippy_uipath),
     ("clippy has no complaint about the schema engine in the browser", clippy_schema),
     ("the facade's types hold", types),
     ("the documentation has no warning", documentation),
@@ -54,17 +55,21 @@ fn clippy(workspace: &Workspace) -> Result<()> {
     cargo(workspace, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
-fn clippy_core(workspace: &Workspace) -> Result<()> {
-    clippy_wasm(workspace, "pagehand")
+fn clippy_openhands(workspace: &Workspace) -> Result<()> {
+    clippy_wasm(workspace, &["--package", "pagehand", "--no-default-features", "--features", "openhands"])
+}
+
+fn clippy_uipath(workspace: &Workspace) -> Result<()> {
+    clippy_wasm(workspace, &["--package", "pagehand", "--no-default-features", "--features", "uipath"])
 }
 
 fn clippy_schema(workspace: &Workspace) -> Result<()> {
-    clippy_wasm(workspace, "pagehand-schema")
+    clippy_wasm(workspace, &["--package", "pagehand-schema"])
 }
 
-fn clippy_wasm(workspace: &Workspace, package: &str) -> Result<()> {
+fn clippy_wasm(workspace: &Workspace, package: &[&str]) -> Result<()> {
     wasm_target::ensure(workspace)?;
-    let target = ["--package", package, "--lib", "--target", wasm_target::TRIPLE];
+    let target = [package, &["--lib", "--target", wasm_target::TRIPLE]].concat();
     cargo(workspace, &[&["clippy", "--quiet"], &target[..], &["--", "-D", "warnings"]].concat())
 }
 

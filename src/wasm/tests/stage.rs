@@ -243,7 +243,7 @@ impl Stage {
         let hooks = hooks();
         let settings = Settings { resume_within: Millis(0), results: false };
         let conversation = Conversation::new(Box::new(protocol), tools, settings, 1).unwrap();
-        let driver = Driver::new(conversation, map, None, hooks.clone());
+        let driver = Driver::new(conversation, map, |_| None, hooks.clone());
         Self { driver, seen, deadline, number: STAGES.get(), hooks, _sockets: sockets }
     }
 

@@ -1,15 +1,13 @@
-//! One small script instead of the modules.
+//! A few small scripts instead of the modules.
 //!
-//! A page without a bundler fetches one file instead of a dozen in a row, and what compresses together compresses better: the
-//! modules minified one by one take a third more. What bundlers look for stays as it is written: `new URL("./core.wasm",
-//! import.meta.url)`, the names that `index.js` exports, and nothing that runs on import. The source map is fetched only by
-//! who opens the developer tools, and makes stack traces readable; it carries the sources, since they are nowhere else.
+//! A page without a bundler fetches two files instead of a dozen in a row, and what compresses together compresses better: the
+//! modules minified one by one take a third more. There is a script for each protocol, and one that they share, so that it is
+//! there once, whatever an app imports; `index.js` only passes on what the two have. What bundlers look for stays as it is
+//! written: `new URL("./openhands.wasm", import.meta.url)`, the names that the entries export, and nothing that runs on import.
+//! The source maps are fetched only by who opens the developer tools, and make stack traces readable; they carry the sources,
+//! since they are nowhere else.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -23,10 +21,16 @@ use crate::{
 /// Through the interface for Node, since the package's program is a script here and an executable there.
 /// The target is the language that the sources are written in and checked for (tests/tsconfig.json).
 const BUNDLE: &str = "
-require('esbuild').buildSync({
-  absWorkingDir: process.argv[1], entryPoints: ['src/index.js'], outfile: 'index.js',
+const { buildSync } = require('esbuild'), options = {
+  absWorkingDir: process.argv[1], outdir: 'out',
   bundle: true, minify: true, format: 'esm', target: 'es2022', charset: 'utf8', legalComments: 'none',
   sourcemap: true, logLevel: 'warning',
+};
+buildSync({ ...options, entryPoints: ['src/openhands.js', 'src/uipath.js'], splitting: true, chunkNames: 'shared' });
+buildSync({
+  ...options, entryPoints: ['src/index.js'], external: ['./openhands.js', './uipath.js'],
+  // Named here already, it is fetched beside the two that need it, not after them.
+  banner: { js: 'import\"./shared.js\";' },
 });
 ";
 
@@ -45,8 +49,9 @@ pub(crate) fn replace_scripts(
     step("bundles the scripts", || {
         Program::new("node").args(["-e", BUNDLE]).arg(&folder).directory(packages.folder()).run()
     })?;
-    for file in ["index.js", "index.js.map"].map(Path::new) {
-        content.insert(file.to_owned(), folder.join(file));
+    let bundles = folder.join("out");
+    for file in files::below(&bundles)? {
+        content.insert(file.clone(), bundles.join(file));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! From cargo to the npm package: two wasm files, their JavaScript, the facade around them.
+//! From cargo to the npm package: the wasm files, their JavaScript, the facade around them.
 
 mod bundle;
 mod crates;

@@ -38,10 +38,13 @@ pub(crate) fn assemble(workspace: &Workspace, packages: Option<&Packages>, modul
         content.insert(file.clone(), template.join(file));
     }
     for module in modules {
-        content.insert(format!("{}.wasm", module.name).into(), module.wasm.clone());
-        content.insert(format!("{}.js", module.name).into(), module.script.clone());
+        content.insert(format!("{}.wasm", module.module.name).into(), module.wasm.clone());
+        content.insert(format!("{}.js", module.module.script).into(), module.script.clone());
     }
-    content.insert("types.d.ts".into(), workspace.root.join("src/wasm/types.d.ts"));
+    let edge = workspace.root.join("src/wasm");
+    for file in files::below(&edge)?.into_iter().filter(|file| file.to_string_lossy().ends_with(".d.ts")) {
+        content.insert(file.clone(), edge.join(file));
+    }
     content.insert("README.md".into(), workspace.root.join("README.md"));
     for name in licences(&workspace.root)? {
         content.insert(name.clone().into(), workspace.root.join(name));

@@ -14,25 +14,42 @@ use crate::{
 
 /// A crate that becomes a wasm file.
 pub(crate) struct Module {
-    /// The name of the files in `pkg/`.
+    /// The name of the wasm file in `pkg/`.
     pub(crate) name: &'static str,
+    /// The name of its script.
+    pub(crate) script: &'static str,
     /// The cargo package.
-    pub(crate) package: &'static str,
+    package: &'static str,
     /// The file that cargo makes.
     file: &'static str,
+    /// Whether it is the core of a protocol.
+    pub(crate) is_core: bool,
+}
+
+impl Module {
+    const fn core(name: &'static str, script: &'static str, package: &'static str, file: &'static str) -> Self {
+        Self { name, script, package, file, is_core: true }
+    }
 }
 
 /// The wasm files, each built by a cargo call of its own: together, the features of their dependencies would be united,
-/// and the core would carry what only the engine needs.
-pub(crate) const MODULES: [Module; 2] = [
-    Module { name: "core", package: "pagehand", file: "pagehand.wasm" },
-    Module { name: "schema", package: "pagehand-schema", file: "pagehand_schema.wasm" },
+/// and each core would carry the other's protocol, and what only the engine needs.
+pub(crate) const MODULES: [Module; 3] = [
+    Module::core("openhands", "openhands-glue", "pagehand-openhands", "pagehand_openhands.wasm"),
+    Module::core("uipath", "uipath-glue", "pagehand-uipath", "pagehand_uipath.wasm"),
+    Module {
+        name: "schema",
+        script: "schema",
+        package: "pagehand-schema",
+        file: "pagehand_schema.wasm",
+        is_core: false,
+    },
 ];
 
 /// What came out.
 pub(crate) struct Built {
-    /// The name of the files in `pkg/`.
-    pub(crate) name: &'static str,
+    /// What it was made of.
+    pub(crate) module: &'static Module,
     /// The final wasm.
     pub(crate) wasm: PathBuf,
     /// The JavaScript around it.
@@ -61,10 +78,10 @@ pub(crate) fn build(
     tools: &WasmBindgen,
     packages: Option<&Packages>,
     profile: Profile,
-    module: &Module,
+    module: &'static Module,
 ) -> Result<Built> {
-    let Module { name, package, file } = module;
-    step(&format!("builds the {name} for the browser ({})", profile.name()), || {
+    let Module { name, package, file, .. } = module;
+    step(&format!("builds {name}.wasm for the browser ({})", profile.name()), || {
         // `rustc --crate-type`: a library that is an rlib as well gets no link-time optimisation at all.
         Program::new("cargo")
             .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib"])
@@ -82,7 +99,7 @@ pub(crate) fn build(
     // Ourselves, too: we give the options.
     let sources = [input.clone(), tools.bindgen.clone(), std::env::current_exe()?];
     if !sources.iter().all(|source| files::is_up_to_date(&bound, source)) {
-        step(&format!("binds the {name} to JavaScript"), || {
+        step(&format!("binds {name}.wasm to JavaScript"), || {
             files::remove(&folder)?;
             Program::new(&tools.bindgen)
                 // The public types are written by hand: src/wasm/types.d.ts.
@@ -100,7 +117,7 @@ pub(crate) fn build(
             let optimized = folder.join(format!("{name}.wasm"));
             if !files::is_up_to_date(&optimized, &bound) {
                 let script = packages.script("binaryen/bin/wasm-opt")?;
-                step(&format!("optimises the {name}"), || {
+                step(&format!("optimises {name}.wasm"), || {
                     // Which features it may use, wasm-opt reads from the file: with more, engines refuse the result.
                     Program::new("node")
                         .arg(script)
@@ -115,7 +132,7 @@ pub(crate) fn build(
         }
     };
     ensure!(wasm.is_file(), "there is no {}", wasm.display());
-    let built = Built { name, wasm, script: folder.join(format!("{name}.js")) };
+    let built = Built { module, wasm, script: folder.join(format!("{name}.js")) };
     let snippets = folder.join("snippets");
     ensure!(!snippets.exists(), "{package} embeds JavaScript snippets, which break bundlers: pass functions instead");
     files::read(&built.script).context("wasm-bindgen made no JavaScript").map(|_| built)

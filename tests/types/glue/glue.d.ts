@@ -1,43 +1,11 @@
-// What the facade uses of the core's wasm-bindgen glue. The exports are in `src/wasm/mod.rs`.
-import type { Hooks } from "./live-session.js";
+// What the facade uses of any core's wasm-bindgen glue. The exports are in `src/wasm/mod.rs`.
 
 export default function init(source: { module_or_path: unknown }): Promise<unknown>;
 export function begin(report: (message: string) => void): void;
 export function giveUp(): void;
 
-/** A connection that several sessions share. */
-export class Line {
-  private constructor();
-  static uipath(options: Service, hooks: Hooks): Line;
-}
-
-export interface Service {
-  url: string;
-  organization: string;
-  tenant: string;
-  externalUser?: string | undefined;
-  socketPath?: string | undefined;
-  surfaceName?: string | undefined;
-  surfaceVersion?: string | undefined;
-  sessionKey?: unknown;
-  asksKey: boolean;
-}
-
 export class Session {
-  private constructor();
-  static openhands(
-    options: { url: string; sessionKey?: unknown; id: string; request?: string | undefined },
-    tools: string,
-    handlers: Map<string, Function>,
-    hooks: Hooks,
-  ): Session;
-  static uipath(
-    line: Line,
-    options: Service & { id?: string | undefined; request?: string | undefined },
-    tools: string,
-    handlers: Map<string, Function>,
-    hooks: Hooks,
-  ): Session;
+  protected constructor();
   open(operation: number): void;
   send(operation: number, content: string, run: boolean, approve: boolean): void;
   run(operation: number, approve: boolean): void;

@@ -1,0 +1,8 @@
+// The entry `pagehand/openhands`.
+import type { WasmSources } from "./types.js";
+
+export type * from "./types.js";
+export { PagehandError, dispatcher, openhands, tool } from "./types.js";
+
+/** Loads WebAssembly files ahead of need, or from an unusual place. Nothing has to call it. */
+export function init(sources: Omit<WasmSources, "uipath">): Promise<void>;

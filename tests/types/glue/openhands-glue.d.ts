@@ -1,0 +1,14 @@
+// The constructor of the core for OpenHands is in `src/wasm/openhands.rs`.
+import { Session as Common } from "./glue.js";
+import type { Hooks } from "./live-session.js";
+
+export { begin, default, giveUp } from "./glue.js";
+
+export class Session extends Common {
+  static openhands(
+    options: { url: string; sessionKey?: unknown; id: string; request?: string | undefined },
+    tools: string,
+    handlers: Map<string, Function>,
+    hooks: Hooks,
+  ): Session;
+}
