@@ -102,7 +102,7 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
     assert.equal((await turnOver(other.talk)).status, "finished");
     assert.equal((await other.talk.outcome(next)).kind, "ok");
     assert.deepEqual(scene.runs.all.map(({ tool }) => tool), [slow, next]);
-  });
+  }, { needs: "debugger" });
 
   scenario("a tab that is closed during a call leaves it interrupted", async (scene) => {
     const slow = unique("slow");
@@ -184,7 +184,7 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
     await scene.server.release(hold);
     for (const { talk } of tabs) assert.equal((await turnOver(talk)).status, "finished");
     assert.deepEqual(scene.runs.of(open).map(({ args }) => args.item).toSorted(), ["1", "2", "3"]);
-  });
+  }, { needs: "debugger" });
 });
 
 on(["mock"], (scenario) => {
@@ -206,7 +206,7 @@ on(["mock"], (scenario) => {
     const talk = await lab.start(server, { tools: [describe(open)], steps: [call(open), call(open), finish("ok")] });
     assert.equal((await talk.turn()).status, "finished");
     assert.equal(runs.of(open).length, 2);
-  });
+  }, { needs: "debugger" });
 
   scenario("a frozen tab misses nothing, and holds nobody up that does not need it", async (scene) => {
     const open = unique("open");
@@ -218,7 +218,7 @@ on(["mock"], (scenario) => {
     await turnOver(frozen.talk);
     for (const { talk } of tabs) assert.deepEqual((await talk.outcomes(open)).map(({ kind }) => kind), ["ok", "ok"]);
     assert.equal(scene.runs.of(open).length, 2);
-  });
+  }, { needs: "debugger" });
 
   scenario("a call whose tab is frozen waits for it, and runs nowhere else", async (scene) => {
     const open = unique("open");
@@ -235,7 +235,7 @@ on(["mock"], (scenario) => {
       assert.equal((await talk.outcome(open)).kind, "ok");
     }
     assert.equal(scene.runs.all.length, 1);
-  });
+  }, { needs: "debugger" });
 
   scenario("a hidden tab runs the calls that nobody else does", async ({ server, lab, runs }) => {
     const open = unique("open");
@@ -268,7 +268,7 @@ on(["mock"], (scenario) => {
       await turnOver(talk);
       assert.deepEqual((await talk.outcomes(open)).map(({ kind }) => kind), ["ok", "ok", "ok"]);
     }
-  });
+  }, { needs: "offline" });
 });
 
 on(["real", "real143"], (scenario) => {

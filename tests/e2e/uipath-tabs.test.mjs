@@ -69,7 +69,7 @@ on(["service"], (scenario) => {
     assert.deepEqual(more, []);
     assert.match(body.output.error, /may or may not have completed/);
     assert.equal(runs.of(work).length, 1);
-  });
+  }, { needs: "debugger" });
 
   scenario("a question that is open when a page is reloaded is asked again", async ({ server, lab, runs }) => {
     const work = unique("work");

@@ -20,7 +20,11 @@ export const scriptedLlm = told("PAGEHAND_SCRIPTED_LLM");
 /** UiPath's own runtime: a Python that has it, and the peer in which a script takes the agent's place. */
 export const uipathPython = told("PAGEHAND_UIPATH_PYTHON");
 export const uipathPeer = told("PAGEHAND_UIPATH_PEER");
-export const chromium = told("PAGEHAND_CHROMIUM");
+/** The browser: `chromium`, `firefox` or `webkit`, and its program. */
+export const kind = process.env.PAGEHAND_BROWSER ?? "chromium";
+export const program = told(`PAGEHAND_${kind.toUpperCase()}`);
+/** What drives WebKit; the others need nothing. */
+export const webkitDriver = process.env.PAGEHAND_WEBKIT_DRIVER ?? "";
 /** Where logs and screenshots go. */
 export const output = told("PAGEHAND_OUTPUT");
 

@@ -1,5 +1,7 @@
 // A page with the harness in it, as tests use it.
 import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { unseen } from "./browser.mjs";
 import { Talk, unpacked } from "./talk.mjs";
 import { checkTape } from "./rules.mjs";
 import { KEY, LLM_KEY, NEXT_KEY } from "./servers.mjs";
@@ -14,40 +16,39 @@ export class Lab {
   /** @type {string[]} */ console = [];
   /** @type {Map<string, { conversation: string, early: string[] }>} */ #talks = new Map();
   /** @type {{ conversation: string, tape: any[] }[]} What the page knew before it was reloaded or lost. */ #past = [];
+  /** @type {Map<number, { sent: string[] }>} The sockets that the page wrote down, by their numbers there. */ #numbered = new Map();
   #opened = 0;
   #gone = false;
-  #runs;
+  #site;
   #page;
   /** @type {Promise<import("playwright-core").CDPSession> | undefined} */ #debugger;
 
-  /** @param {import("playwright-core").Page} page @param {string} name @param {import("./runs.mjs").Runs} runs */
-  constructor(page, name, runs) {
+  /** @param {import("./browser.mjs").Page} page @param {string} name @param {import("./site.mjs").Browser} site */
+  constructor(page, name, site) {
     this.#page = page;
-    this.#runs = runs;
+    this.#site = site;
     this.name = name;
     page.on("request", (request) => this.urls.push(request.url()));
     page.on("console", (line) => this.console.push(line.text()));
     page.on("pageerror", (error) => this.console.push(String(error)));
     page.on("websocket", (socket) => {
-      const record = { url: socket.url(), sent: [] };
-      this.urls.push(record.url);
-      this.sockets.push(record);
+      const record = this.#socket(socket.url());
       socket.on("framesent", ({ payload }) => record.sent.push(String(payload)));
     });
   }
 
   /**
-   * @param {import("playwright-core").BrowserContext} profile
-   * @param {string} url
-   * @param {{ name: string, runs: import("./runs.mjs").Runs, before?: () => void }} more the name under which the page reports the
-   *   runs of its handlers; `before` is done to the page before any code of its own runs, each time it is loaded
+   * @param {import("./site.mjs").Browser} site
+   * @param {import("./browser.mjs").Profile} profile
+   * @param {string} path
+   * @param {{ name: string, before?: () => void }} more the name under which the page reports the runs of its handlers; `before` is
+   *   done to the page before any code of its own runs, each time it is loaded
    */
-  static async open(profile, url, { name, runs, before }) {
+  static async open(site, profile, path, { name, before }) {
     const page = await profile.newPage();
-    page.setDefaultTimeout(PATIENCE);
-    if (before) await page.addInitScript(before);
-    const lab = new Lab(page, name, runs);
-    await page.goto(`${url}?page=${name}`);
+    if (before) site.beforehand(name, before);
+    const lab = new Lab(page, name, site);
+    await page.goto(`${site.origin}${path}?page=${name}`);
     await lab.#loaded();
     return lab;
   }
@@ -70,7 +71,7 @@ export class Lab {
   async crash() {
     await this.#remember();
     this.#gone = true;
-    const crashed = this.#page.waitForEvent("crash");
+    const crashed = new Promise((resolve) => this.#page.on("crash", resolve));
     // Nobody is left to answer.
     this.debug("Page.crash").catch(() => {});
     await crashed;
@@ -102,26 +103,25 @@ export class Lab {
     return this.debug("Storage.overrideQuotaForOrigin", { origin: new URL(this.#page.url()).origin, quotaSize });
   }
 
-  /** Requests for this file of the package. @param {string} name */
+  /** Requests of all pages for this file of the package. @param {string} name */
   requestsOf(name) {
-    return this.urls.filter((url) => url.endsWith(`/pkg/${name}`)).length;
+    return this.#site.asked.filter((path) => path === `/pkg/${name}`).length;
   }
 
   /** Waits until this file of the package is requested. @param {string} name */
-  requested(name) {
-    return this.sent(`/pkg/${name}`);
+  async requested(name) {
+    while (this.requestsOf(name) === 0) await pause(10);
   }
 
   /** Waits until a URL with these words is requested. @param {string} words */
   async sent(words) {
-    const found = (url) => url.includes(words);
-    if (!this.urls.some(found)) await this.#page.waitForRequest((request) => found(request.url()));
+    for (; !this.urls.some((url) => url.includes(words)); await pause(10)) await this.#evaluate(() => null);
   }
 
   /** Lets requests for this file of the package fail, or not any more. @param {string} name @param {boolean} blocked */
-  async block(name, blocked) {
-    if (blocked) await this.#page.route(`**/pkg/${name}`, (route) => route.abort());
-    else await this.#page.unroute(`**/pkg/${name}`);
+  block(name, blocked) {
+    if (blocked) this.#site.blocked.add(name);
+    else this.#site.blocked.delete(name);
   }
 
   /**
@@ -187,7 +187,7 @@ export class Lab {
    * @returns {Promise<unknown[][]>}
    */
   program(program, variables) {
-    return this.#page.evaluate(
+    return this.#evaluate(
       async ([program, names, values]) => {
         const logged = [];
         const AsyncFunction = (async () => {}).constructor;
@@ -200,12 +200,12 @@ export class Lab {
 
   /** Calls a function of the page's `lab`. @param {string} name @param {...unknown} args @returns {Promise<any>} */
   run(name, ...args) {
-    return this.#page.evaluate(([name, args]) => globalThis.lab[name](...args), [name, args]);
+    return this.#evaluate(([name, args]) => globalThis.lab[name](...args), [name, args]);
   }
 
   /** Calls a function that another script of the page exports. @param {string} script @param {string} name @param {...unknown} args @returns {Promise<any>} */
   call(script, name, ...args) {
-    return this.#page.evaluate(async ([script, name, args]) => (await import(script))[name](...args), [script, name, args]);
+    return this.#evaluate(async ([script, name, args]) => (await import(script))[name](...args), [script, name, args]);
   }
 
   /** The tapes of all conversations, also from before the page was reloaded or lost. */
@@ -217,7 +217,7 @@ export class Lab {
   /** What must hold of every page, whatever happened on it. */
   async check() {
     for (const [name, { conversation, early }] of this.#talks) {
-      checkTape(await this.run("tape", name), { early, ran: (callId) => this.#runs.has(conversation, callId) });
+      checkTape(await this.run("tape", name), { early, ran: (callId) => this.#site.runs.has(conversation, callId) });
     }
     if (!this.#gone) assert.deepEqual(await this.run("troublesSoFar"), [], "the page has troubles");
     const told = JSON.stringify([this.urls, this.console, await this.tapes()]);
@@ -233,13 +233,46 @@ export class Lab {
     this.#talks.clear();
   }
 
+  /** Waits until the harness is there, for a while. */
   #loaded() {
-    return this.#page.waitForFunction(() => "lab" in globalThis);
+    return this.#page.evaluate(async (patience) => {
+      const deadline = Date.now() + patience;
+      while (!("lab" in globalThis)) {
+        if (Date.now() > deadline) throw new Error("the page was never ready");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }, PATIENCE);
+  }
+
+  /** Evaluates in the page, and takes what the page has written down meanwhile. @param {any} work @param {unknown} [argument] @returns {Promise<any>} */
+  async #evaluate(work, argument) {
+    const value = await this.#page.evaluate(work, argument);
+    if (unseen.length > 0) await this.#take();
+    return value;
+  }
+
+  /** Takes what the page has written down where its driver does not see it. */
+  async #take() {
+    for (const [what, ...more] of await this.#page.evaluate(() => globalThis.recorded.splice(0))) {
+      if (what === "request") this.urls.push(more[0]);
+      if (what === "console") this.console.push(more[0]);
+      if (what === "socket") this.#numbered.set(more[0], this.#socket(more[1]));
+      if (what === "frame") this.#numbered.get(more[0])?.sent.push(more[1]);
+    }
+  }
+
+  /** @param {string} url */
+  #socket(url) {
+    const record = { url, sent: [] };
+    this.urls.push(url);
+    this.sockets.push(record);
+    return record;
   }
 
   /** Asks the browser for what only its debugger can do. @param {any} method @param {object} [params] @returns {Promise<any>} */
   async debug(method, params) {
-    this.#debugger ??= this.#page.context().newCDPSession(this.#page);
+    const page = /** @type {import("playwright-core").Page} */ (this.#page);
+    this.#debugger ??= page.context().newCDPSession(page);
     return (await this.#debugger).send(method, params);
   }
 

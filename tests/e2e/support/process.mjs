@@ -24,12 +24,13 @@ export class Child {
    * @param {string} label names the log file
    * @param {string} program
    * @param {string[]} options
+   * @param {Record<string, string>} [environment] what it is told beside what this process was told
    */
-  constructor(label, program, options) {
+  constructor(label, program, options, environment) {
     const test = basename(process.argv[1] ?? "e2e", ".test.mjs");
     this.#log = join(output, `${test}-${label}-${process.pid}.log`);
     const log = openSync(this.#log, "a");
-    this.#child = spawn(program, options, { stdio: ["ignore", log, log] });
+    this.#child = spawn(program, options, { stdio: ["ignore", log, log], env: { ...process.env, ...environment } });
     closeSync(log);
     running.add(this.#child);
     // Tests end when they are through, even if a server was forgotten.
@@ -39,6 +40,11 @@ export class Child {
       this.#child.once("exit", (code, signal) => resolve(new Error(`it ended: ${signal ?? code}`)));
     });
     this.#ended.then(() => running.delete(this.#child));
+  }
+
+  /** What it has printed. */
+  get output() {
+    return readFileSync(this.#log, "utf8");
   }
 
   /**
@@ -61,7 +67,7 @@ export class Child {
       }
       if (over || Date.now() > deadline) {
         const reason = over?.message ?? "it takes too long";
-        throw new Error(`waiting for ${what}: ${reason}\n${readFileSync(this.#log, "utf8").slice(-2_000)}`);
+        throw new Error(`waiting for ${what}: ${reason}\n${this.output.slice(-2_000)}`);
       }
       await pause(40);
     }

@@ -19,15 +19,15 @@ export const LLM_KEY = "canary-llm-key-77d0";
 /** How long the log may take to show what a test waits for. */
 const PATIENCE = 20_000;
 
-/** @typedef {{ kind: "mock" | "real" | "service" | "library", name: string, version?: string, launcher?: string, runtime?: string }} Target */
+/** @typedef {{ kind: "mock" | "real" | "service" | "library", name: string, version?: string, launcher?: string, runtime?: string, standIn?: boolean }} Target */
 
 /** @type {Record<string, Target>} */
 export const TARGETS = {
-  mock: { kind: "mock", name: "mock 1.58, session socket", version: "1.58.2" },
-  legacy: { kind: "mock", name: "mock 1.44, legacy socket", version: "1.44.0" },
+  mock: { kind: "mock", name: "mock 1.58, session socket", version: "1.58.2", standIn: true },
+  legacy: { kind: "mock", name: "mock 1.44, legacy socket", version: "1.44.0", standIn: true },
   real: { kind: "real", name: "agent-server 1.58.2", version: "1.58.2", launcher: agentServer },
   // Of both the service is a stand-in.
-  service: { kind: "service", name: "UiPath's service", runtime: "scripted" },
+  service: { kind: "service", name: "UiPath's service", runtime: "scripted", standIn: true },
   runtime: { kind: "service", name: "UiPath's service with UiPath's own runtime", runtime: "fast" },
   agent: { kind: "service", name: "UiPath's service with UiPath's full agent", runtime: "full" },
   library: { kind: "library", name: "Socket.IO's server" },

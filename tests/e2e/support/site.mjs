@@ -1,31 +1,19 @@
-// Chromium, and the site that its pages come from: static, on 127.0.0.1, with the package under /pkg.
+// The browser, and the site that its pages come from: static, on 127.0.0.1, with the package under /pkg.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium as playwright } from "playwright-core";
-import { chromium, pkg } from "./environment.mjs";
+import { launch, unseen } from "./browser.mjs";
+import { pkg, program } from "./environment.mjs";
 import { Runs } from "./runs.mjs";
 
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".html": "text/html" };
-const HTML = '<!doctype html><meta charset="utf-8"><title>lab</title><link rel="icon" href="data:,"><script type="module" src="/lab.js"></script>';
 /** What the page at /csp lives under. */
 export const POLICY = "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' http://127.0.0.1:* ws://127.0.0.1:*";
-const FLAGS = [
-  "--headless=new",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-  // Every window would load two hidden pages for its address bar, which costs more than the tests do.
-  "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup",
-];
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** The scripts of this folder that run in pages. */
-const SCRIPTS = ["/lab.js", "/endurance.js"];
+const SCRIPTS = ["/recorder.js", "/lab.js", "/endurance.js"];
 
 /** The browser and the site, of one test file. */
 export class Browser {
@@ -33,21 +21,17 @@ export class Browser {
   #browser;
   /** What the pages report from now on. */
   runs = new Runs();
+  /** @type {string[]} Paths that pages have asked for. */ asked = [];
+  /** @type {Set<string>} Files of the package that nobody gets: connections that ask for them end. */ blocked = new Set();
+  /** @type {Map<string, string>} What is done to pages before any code of their own runs, by the pages' names. */ #before = new Map();
 
-  /** @param {import("playwright-core").Browser} browser */
+  /** @param {{ newContext: (options?: any) => Promise<any>, close: () => Promise<void> }} browser */
   constructor(browser) {
     this.#browser = browser;
   }
 
   static async launch() {
-    const browser = new Browser(
-      await playwright.launch({
-        executablePath: chromium,
-        // Playwright's own headless flag is of an older kind.
-        headless: false,
-        args: FLAGS,
-      }),
-    );
+    const browser = new Browser(await launch(program));
     await new Promise((resolve) => browser.#site.listen(0, "127.0.0.1", () => resolve(undefined)));
     return browser;
   }
@@ -56,9 +40,22 @@ export class Browser {
     return `http://127.0.0.1:${this.#site.address().port}`;
   }
 
-  /** A fresh profile. @param {import("playwright-core").BrowserContextOptions} [options] */
+  /** A fresh profile. @param {import("playwright-core").BrowserContextOptions} [options] of Chromium only */
   profile(options) {
     return this.#browser.newContext(options);
+  }
+
+  /** A new scene begins: nothing is known of what was before. */
+  begin() {
+    this.runs = new Runs();
+    this.asked = [];
+    this.blocked.clear();
+    this.#before.clear();
+  }
+
+  /** Does this to a page before any code of its own runs, each time it is loaded. @param {string} page its name @param {() => void} what */
+  beforehand(page, what) {
+    this.#before.set(page, `(${what})();`);
   }
 
   async close() {
@@ -69,27 +66,41 @@ export class Browser {
 
   /** @param {import("node:http").IncomingMessage} request @param {import("node:http").ServerResponse} response */
   async #answer(request, response) {
-    if (request.method !== "POST") return serve(request.url ?? "/", response);
-    this.runs.add(/** @type {import("./runs.mjs").Run} */ (await json(request)));
-    response.writeHead(204).end();
+    if (request.method === "POST") {
+      this.runs.add(/** @type {import("./runs.mjs").Run} */ (await json(request)));
+      response.writeHead(204).end();
+      return;
+    }
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://site");
+    this.asked.push(pathname);
+    const page = searchParams.get("page") ?? "";
+    if (this.blocked.has(pathname.replace("/pkg/", ""))) request.socket.destroy();
+    else if (pathname === "/before.js") give(response, "text/javascript", this.#before.get(page) ?? "");
+    else if (pathname === "/") give(response, "text/html", html(page));
+    else if (pathname === "/csp") give(response, "text/html", html(page), { "Content-Security-Policy": POLICY });
+    else await file(pathname, response);
   }
 }
 
-/** @param {string} url @param {import("node:http").ServerResponse} response */
-async function serve(url, response) {
-  const { pathname } = new URL(url, "http://site");
-  const headers = { "Cache-Control": "no-store" };
-  if (pathname === "/csp") headers["Content-Security-Policy"] = POLICY;
-  if (pathname === "/" || pathname === "/csp") {
-    response.writeHead(200, { ...headers, "Content-Type": "text/html" }).end(HTML);
-    return;
-  }
-  const file = SCRIPTS.includes(pathname) ? join(HERE, pathname) : packageFile(pathname);
+/** The page: what records it and what is done to it beforehand come first. @param {string} page */
+function html(page) {
+  const first = [...(unseen.length > 0 ? [`/recorder.js?${unseen.join("&")}`] : []), `/before.js?page=${page}`];
+  const scripts = first.map((src) => `<script src="${src}"></script>`).join("");
+  return `<!doctype html><meta charset="utf-8"><title>lab</title><link rel="icon" href="data:,">${scripts}<script type="module" src="/lab.js"></script>`;
+}
+
+/** @param {import("node:http").ServerResponse} response @param {string} type @param {string | Buffer} content @param {object} [headers] */
+function give(response, type, content, headers) {
+  response.writeHead(200, { "Cache-Control": "no-store", "Content-Type": type, ...headers }).end(content);
+}
+
+/** @param {string} pathname @param {import("node:http").ServerResponse} response */
+async function file(pathname, response) {
+  const path = SCRIPTS.includes(pathname) ? join(HERE, pathname) : packageFile(pathname);
   try {
-    const bytes = await readFile(file ?? "");
-    response.writeHead(200, { ...headers, "Content-Type": TYPES[extname(pathname)] ?? "text/plain" }).end(bytes);
+    give(response, TYPES[extname(pathname)] ?? "text/plain", await readFile(path ?? ""));
   } catch {
-    response.writeHead(404, headers).end();
+    response.writeHead(404, { "Cache-Control": "no-store" }).end();
   }
 }
 

@@ -1,8 +1,9 @@
 // Scenarios: tests that run against one server or several.
 import { after, before, describe, test } from "node:test";
+import { can } from "./browser.mjs";
+import { kind } from "./environment.mjs";
 import { Lab } from "./page.mjs";
 import { START } from "./process.mjs";
-import { Runs } from "./runs.mjs";
 import { Browser } from "./site.mjs";
 import { BROKEN_STORAGE } from "./storage.mjs";
 import { TARGETS, start } from "./servers.mjs";
@@ -26,13 +27,24 @@ const TIMEOUT = 600_000;
 /** @type {Promise<Browser> | undefined} */
 let browser;
 
+/** Scenarios that this browser cannot play. @type {Set<string>} */
+const left = new Set();
+
 /**
- * Runs the same scenarios against each of these servers. Each is started once.
- * @param {(keyof typeof TARGETS)[]} names
- * @param {(scenario: (name: string, play: (scene: Scene) => Promise<void>) => void) => void} define
+ * Defines a scenario: its title, what it needs of a browser that not every browser has, and what happens.
+ * @typedef {(title: string, play: (scene: Scene) => Promise<void>, more?: { needs?: import("./browser.mjs").Power }) => void} Define
+ */
+
+/**
+ * Runs the same scenarios against each of these servers. Each is started once. In other browsers than Chromium real servers are left
+ * out where a stand-in is among them: they do not know the browsers apart.
+ * @param {(keyof typeof TARGETS)[]} all
+ * @param {(scenario: Define) => void} define
  * @param {{ options?: string[], key?: string, path?: string }} [more] `path` is of the page
  */
-export function on(names, define, more) {
+export function on(all, define, more) {
+  const standIns = all.filter((name) => TARGETS[name].standIn);
+  const names = kind === "chromium" || standIns.length === 0 ? all : standIns;
   browser ??= Browser.launch();
   browser.catch(() => {});
   for (const name of names) {
@@ -45,12 +57,18 @@ export function on(names, define, more) {
       let server;
       before(async () => void (server = await starting), { timeout: START + TIMEOUT });
       after(() => server?.stop());
-      define((title, play) => test(title, { timeout: TIMEOUT }, () => playScene(server, play, more?.path)));
+      define((title, play, { needs } = {}) => {
+        if (needs && !can(needs)) left.add(title);
+        else test(title, { timeout: TIMEOUT }, () => playScene(server, play, more?.path));
+      });
     });
   }
 }
 
-after(async () => (await browser)?.close());
+after(async () => {
+  if (left.size > 0) console.log(`Not in ${kind}: ${left.size} scenarios (${[...left].join("; ")})`);
+  await (await browser)?.close();
+});
 
 /** @param {AgentServer} server @param {(scene: Scene) => Promise<void>} play */
 async function playScene(server, play, path = "/") {
@@ -60,12 +78,13 @@ async function playScene(server, play, path = "/") {
   const labs = [];
   /** @type {(() => unknown)[]} */
   const cleanups = [];
-  const runs = (site.runs = new Runs());
+  site.begin();
+  const { runs } = site;
   let pages = 0;
   /** @type {Scene["openPage"]} */
   const openPage = async ({ path: at = path, storage, before = storage && BROKEN_STORAGE[storage] } = {}) => {
     const name = `page-${(pages += 1)}`;
-    const lab = await Lab.open(profile, site.origin + at, { name, runs, before });
+    const lab = await Lab.open(site, profile, at, { name, before });
     labs.push(lab);
     return lab;
   };
