@@ -21,7 +21,7 @@ export class OpenCalls {
   whole(step) {
     const { callId } = step;
     // A change belongs to the step that made it.
-    const call = { ...this.#calls.get(callId), edits: undefined, ...step };
+    const call = /** @type {CallEvent} */ ({ ...this.#calls.get(callId), edits: undefined, ...step });
     if (call.edits === undefined) delete call.edits;
     if (!FINAL.includes(call.state)) {
       this.#calls.set(callId, call);

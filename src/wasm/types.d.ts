@@ -1,5 +1,8 @@
 // The public types of pagehand, written by hand: the one source for TypeScript.
 // `tests/types/` holds them against JSON that the Rust tests write.
+import type { ErrorDetails } from "./error-details.js";
+
+export type { ErrorDetails } from "./error-details.js";
 
 /** A JSON value, as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -133,19 +136,26 @@ export interface Edit {
   to?: Json;
 }
 
-/** One step in the life of a call. */
-export interface CallEvent {
+/** One step in the life of a call. The last one has the outcome, unless the call is withdrawn. */
+export type CallEvent = CallStep | SettledCall;
+
+export interface CallStep {
   callId: string;
   tool: string;
-  state: CallState;
+  state: Exclude<CallState, "settled">;
   /** Why the call is in this state, in a few words. */
   reason: string;
   /** Present once the arguments are known. */
   arguments?: Json;
   /** How they differ from what the agent wanted, in the step that changed them. */
   edits?: Edit[];
-  /** Present when `state` is `settled`. */
-  outcome?: Outcome;
+  outcome?: undefined;
+  thrown?: undefined;
+}
+
+export interface SettledCall extends Omit<CallStep, "state" | "outcome" | "thrown"> {
+  state: "settled";
+  outcome: Outcome;
   /** What the handler threw, the value itself. Present when the outcome is `failed` with `handler_threw`. */
   thrown?: unknown;
 }
@@ -211,7 +221,7 @@ export type NoticeCode =
   | "call_refused" | "server_error" | "late_signal" | "storage_unavailable" | "missed"
   | "unknown_call" | "unflagged_call" | "result_too_large";
 
-export interface ErrorEvent_ { code: ErrorCode; message: string; details: Json }
+export type ErrorEvent_ = { [Code in ErrorCode]: { code: Code; message: string; details: ErrorDetails[Code] } }[ErrorCode];
 
 /** An event of the server's log as it came, parsed. OpenHands: `OpenHandsEvent`. */
 export type ServerEvent = OpenHandsEvent;
@@ -595,16 +605,23 @@ export type ErrorCode =
   | "invalid_edit" | "unknown_call"
   | "closed" | "unsupported_environment" | "wasm_unavailable" | "internal_panic";
 
-/** Made by pagehand only; `isInstance` also knows those of another copy of the package. */
-export class PagehandError extends Error {
-  private constructor();
+/** Every rejection. `code` tells what `details` holds. */
+export type PagehandError = { [Code in ErrorCode]: PagehandErrorOf<Code> }[ErrorCode];
+
+export interface PagehandErrorOf<Code extends ErrorCode> extends Error {
   readonly name: "PagehandError";
-  readonly code: ErrorCode;
-  /** Plain JSON; its shape depends on the code. */
-  readonly details: Json;
+  readonly code: Code;
+  /** Plain JSON. */
+  readonly details: ErrorDetails[Code];
   /** `true` when the same request may succeed later. */
   readonly retryable: boolean;
-  static isInstance(value: unknown): value is PagehandError;
+}
+
+/** Their class. pagehand alone makes them; `isInstance` also knows those of another copy of the package. */
+export const PagehandError: PagehandErrorClass;
+export interface PagehandErrorClass extends Function {
+  readonly prototype: PagehandError;
+  isInstance(value: unknown): value is PagehandError;
 }
 
 // ---------------------------------------------------------------- OpenHands events
@@ -646,5 +663,10 @@ export type OpenHandsEvent =
   | (OpenHandsEventBase & { kind: "SecurityAnalysisEvent"; analyzer: string; policy: string; risks: { [actionId: string]: string }; details?: unknown })
   | UnknownOpenHandsEvent;
 
-/** A kind this version does not know: kept whole. */
-export interface UnknownOpenHandsEvent { id?: string; kind: string & {}; [field: string]: unknown }
+/** A kind that this version does not know, kept whole: what is left when all others are told apart by `kind`. */
+export interface UnknownOpenHandsEvent { id?: string; kind: UnknownKind; [field: string]: unknown }
+/**
+ * A text that is none of the known kinds. TypeScript has no word for that; a pattern that no kind has keeps it apart from them.
+ * The text is what the server sent: compare it as a `string`.
+ */
+export type UnknownKind = `(unknown) ${string}`;

@@ -1,7 +1,7 @@
 // Talking to an agent.
 import {
   PagehandError, init, openhands, tool,
-  type ApprovalRequest, type CallEvent, type Conversation, type ErrorCode, type HistoryPage, type Json, type OpenHandsConversation,
+  type ApprovalRequest, type CallEvent, type Conversation, type ErrorCode, type HistoryPage, type Issue, type Json, type OpenHandsConversation,
   type Outcome, type Server, type Status, type TopicEvent, type TurnEnd,
 } from "pagehand";
 
@@ -83,7 +83,13 @@ export async function talk(signal: AbortSignal): Promise<void> {
   for await (const event of conversation) {
     event satisfies TopicEvent;
     if (event.type === "delta") event.value.content satisfies string;
-    if (event.type === "event" && event.value.kind === "MessageEvent") event.value satisfies { kind: string };
+  }
+  for await (const { type, value } of conversation) {
+    if (type === "call" && value.state === "settled") value.outcome satisfies Outcome;
+    else if (type === "event" && value.kind === "MessageEvent") value.llm_message.role satisfies string;
+    else if (type === "error" && value.code === "closed") value.details.reason satisfies string;
+    // @ts-expect-error: calls have states, other things have not
+    value.state;
   }
   await conversation.close();
   await using attached = await server.attach("id", { tools: [show], signal });
@@ -136,12 +142,21 @@ export function failure(error: unknown): ErrorCode | undefined {
   error satisfies Error;
   error.name satisfies "PagehandError";
   error.retryable satisfies boolean;
-  error.details satisfies Json;
+  if (error.code === "invalid_tool") error.details.rule satisfies string;
+  else if (error.code === "invalid_edit") error.details.issues satisfies Issue[];
+  else if (error.code === "unreachable") error.details satisfies null;
+  // @ts-expect-error: not every error has that
+  error.details.rule;
   // @ts-expect-error: read only
   error.code = "closed";
   // @ts-expect-error: no such code
   if (error.code === "timeout") return undefined;
   return error.code;
+}
+
+export function caught(error: unknown): string | undefined {
+  if (error instanceof PagehandError && error.code === "not_found") return error.details.detail;
+  return error instanceof Error ? error.message : undefined;
 }
 
 // @ts-expect-error: pagehand makes them

@@ -73,6 +73,11 @@ pub(crate) fn assemble(workspace: &Workspace, packages: Option<&Packages>, modul
     Ok(())
 }
 
+/// The public types, written by hand.
+fn is_declaration(file: &Path) -> bool {
+    file.to_string_lossy().ends_with(".d.ts")
+}
+
 fn licences(root: &Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(root).with_context(|| format!("cannot list {}", root.display()))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
