@@ -1,13 +1,13 @@
 // The public types of pagehand, written by hand: the one source for TypeScript.
 // `tests/types/` holds them against JSON that the Rust tests write.
 import type { ErrorDetails } from "./error-details.js";
+import type { Arguments, JsonSchema, Result } from "./infer.js";
 
 export type { ErrorDetails } from "./error-details.js";
+export type { Arguments, FromJsonSchema, JsonSchema, Result } from "./infer.js";
 
 /** A JSON value, as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-/** A JSON Schema whose top `type` is `"object"`. It travels to the server untouched. */
-export type JsonSchema = { readonly [key: string]: unknown };
 
 // ---------------------------------------------------------------- tools
 
@@ -30,18 +30,20 @@ export interface CallContext {
   readonly conversation: Conversation;
 }
 
-export type Handler<Args = any> = (args: Args, context: CallContext) => unknown;
+export type Handler<Args = any, Returned = unknown> = (args: Args, context: CallContext) => Returned | Promise<Returned>;
 
-/** What `tool()` takes. `parameters` may stand for `inputSchema`, so a `ClientToolSpec` works as it is. */
-export interface ToolDefinition<Args = any> {
+/**
+ * What `tool()` takes. `parameters` may stand for `inputSchema`, so a `ClientToolSpec` works as it is.
+ */
+export interface ToolDefinition<Input extends JsonSchema = any, Output extends JsonSchema = any, Returned extends Result<Output> = any> {
   /** Letters, digits, `_` and `-`, not starting with a digit or `-`; at most 64 characters. */
   name: string;
   /** What the model reads to decide on a call. */
   description: string;
-  inputSchema?: JsonSchema;
-  parameters?: JsonSchema;
+  inputSchema?: Input;
+  parameters?: Input;
   /** When given, a result that does not fit settles the call as `invalid_output`. */
-  outputSchema?: JsonSchema;
+  outputSchema?: Output;
   annotations?: ToolAnnotations | null;
   /** Milliseconds a handler may take, 1 to 2147483647. Default 60000. */
   timeout?: number;
@@ -53,14 +55,16 @@ export interface ToolDefinition<Args = any> {
   /**
    * Whether a person is asked before the handler starts, where the server has not asked: always, or when the function says so. The question is an `approval` like the server's, on the page that has the call.
    */
-  confirm?: boolean | ((args: Args) => boolean | Promise<boolean>);
+  confirm?: boolean | ((args: Arguments<Input>) => boolean | Promise<boolean>);
   /** A tool without a handler is declared all the same: its calls settle as `missing_handler`. */
-  execute?: Handler<Args>;
+  execute?(args: Arguments<Input>, context: CallContext): Returned | Promise<Returned>;
 }
 
 /** A checked, frozen tool definition. */
-export interface Tool<Args = any> extends Readonly<ToolDefinition<Args>> {
+export interface Tool<Args = any, Returned = unknown> extends Readonly<Omit<ToolDefinition, "execute">> {
   readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly execute?: Handler<Args, Returned>;
 }
 
 /** A call as a guard sees it. */
@@ -89,7 +93,12 @@ export interface Guard {
 }
 export type GuardVerdict = void | boolean | { block: string };
 
-export function tool<Args = any>(definition: ToolDefinition<Args>): Tool<Args>;
+/** Checks the form of a definition, and freezes it. The handler's types follow from the schemas. */
+export function tool<
+  const Input extends JsonSchema = any,
+  const Output extends JsonSchema = any,
+  const Returned extends Result<Output> = Result<Output>,
+>(definition: ToolDefinition<Input, Output, Returned>): Tool<Arguments<Input>, Returned>;
 
 // ---------------------------------------------------------------- calls
 
