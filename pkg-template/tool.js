@@ -1,11 +1,21 @@
 // @ts-check
 /** @import { CallContext, Json, Tool, ToolDefinition } from "./types.js" */
+/** @import { Validate } from "./standard.js" */
 import { isObject } from "./checks.js";
 import { PagehandError, invalidArgument } from "./errors.js";
+import { remember, schemaOf, transforming, validatorOf } from "./standard.js";
 
 /** @typedef {(args: any, context: CallContext) => unknown} Execute */
 /** @import { Confirm } from "./guards.js" */
-/** @typedef {{ name: string, fields: object, execute: Execute | undefined, confirm: Confirm }} Declared `fields` are the core's. */
+/**
+ * `fields` are the core's. What a tool has no validator for is the schema engine's.
+ * @typedef {object} Declared
+ * @property {string} name
+ * @property {object} fields
+ * @property {Execute | undefined} execute
+ * @property {Confirm} confirm
+ * @property {{ input: Validate | undefined, output: Validate | undefined }} validators
+ */
 
 const FIELDS = [
   "name", "description", "inputSchema", "parameters", "outputSchema", "annotations", "timeout", "runOn", "confirm", "execute",
@@ -37,6 +47,26 @@ export function tool(definition) {
       cause,
     });
 
+  /** @param {string} field @param {unknown} value @returns {any} */
+  const copy = (field, value) => {
+    try {
+      return value === undefined || value === null ? undefined : deepFreeze(JSON.parse(JSON.stringify(value)));
+    } catch (cause) {
+      throw fault(field, "json", "must be something that JSON can carry", cause);
+    }
+  };
+  /** @param {string} field @param {unknown} value */
+  const schema = (field, value) => {
+    let read;
+    try {
+      read = schemaOf(value);
+    } catch (cause) {
+      throw fault(field, "json_schema", `${cause instanceof Error ? cause.message : cause}; give { schema, jsonSchema }`, cause);
+    }
+    if (!isObject(read.jsonSchema)) throw fault(field, "schema_object", "must be a JSON Schema object or a Standard Schema");
+    return remember(copy(field, read.jsonSchema), read.standard);
+  };
+
   for (const field of Object.keys(given)) {
     if (!FIELDS.includes(field)) throw fault(field, "unknown_field", `not a field of a tool; ${FIELDS.join(", ")} are`);
   }
@@ -49,11 +79,6 @@ export function tool(definition) {
     throw fault("parameters", "one_schema", "is another name of inputSchema; give one of them");
   }
   const inputField = given.parameters === undefined ? "inputSchema" : "parameters";
-  const inputSchema = given[inputField] ?? { type: "object", properties: {} };
-  if (!isObject(inputSchema)) throw fault(inputField, "schema_object", "must be a JSON Schema object");
-  if (outputSchema !== undefined && !isObject(outputSchema)) {
-    throw fault("outputSchema", "schema_object", "must be a JSON Schema object");
-  }
   // The server spells absent annotations as null.
   if (annotations !== undefined && annotations !== null && !isObject(annotations)) {
     throw fault("annotations", "annotation_type", "must be an object of hints");
@@ -71,30 +96,31 @@ export function tool(definition) {
     throw fault("execute", "execute_function", "must be a function, or be left out");
   }
 
-  /** @param {string} field @param {unknown} value @returns {any} */
-  const copy = (field, value) => {
-    try {
-      return value === undefined || value === null ? undefined : deepFreeze(JSON.parse(JSON.stringify(value)));
-    } catch (cause) {
-      throw fault(field, "json", "must be something that JSON can carry", cause);
-    }
-  };
+  const input = schema(inputField, given[inputField] ?? { type: "object", properties: {} });
+  const output = outputSchema === undefined ? undefined : schema("outputSchema", outputSchema);
   const kept = {
     name,
     description,
-    inputSchema: copy(inputField, inputSchema),
-    outputSchema: copy("outputSchema", outputSchema),
+    inputSchema: input.jsonSchema,
+    outputSchema: output?.jsonSchema,
     annotations: copy("annotations", annotations),
     timeout,
     runOn,
   };
   const checked = withoutAbsent({ ...kept, confirm, execute });
+  const validators = { input: validatorOf(input.standard), output: validatorOf(output?.standard) };
+  // `this` in a method is the object that the method was given in.
+  const bound = /** @type {Execute | undefined} */ (execute?.bind(definition));
   declared.set(checked, {
     name,
-    fields: { ...kept, hasHandler: execute !== undefined },
+    fields: {
+      ...kept,
+      hasHandler: execute !== undefined,
+      validated: validators.input !== undefined || validators.output !== undefined,
+    },
     confirm: /** @type {Confirm} */ (typeof confirm === "function" ? confirm.bind(definition) : confirm),
-    // `this` in a method is the object that the method was given in.
-    execute: /** @type {Execute | undefined} */ (execute?.bind(definition)),
+    execute: transforming(input.standard, bound),
+    validators,
   });
   return Object.freeze(checked);
 }

@@ -1,20 +1,60 @@
 // What schemas say about values, as types. Nothing of this exists at run time.
 //
-// `Arguments` and `Result` are what follows from a JSON Schema. It is read as far as types can say it: `type`, `enum`, `const`,
-// `properties`, `required`, `additionalProperties`, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`, and `$ref` within the
-// document. Every other keyword narrows at run time only.
+// `ToolSchema` is what may stand for a schema; `Arguments`, `Given` and `Result` are what follows from one. A JSON Schema is
+// read as far as types can say it: `type`, `enum`, `const`, `properties`, `required`, `additionalProperties`, `items`,
+// `prefixItems`, `anyOf`, `oneOf`, `allOf`, and `$ref` within the document. Every other keyword narrows at run time only.
 
 /** A JSON Schema whose top `type` is `"object"`. It travels to the server untouched. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
+/**
+ * A schema of a library that implements Standard Schema (https://standardschema.dev): zod, Valibot, ArkType and others.
+ * This is the interface of its version 1, as the specification wants it to be copied.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Standard JSON Schema, where the library has it. */
+    readonly jsonSchema?: { readonly input: (options: { readonly target: "draft-2020-12" }) => { [key: string]: unknown } } | undefined;
+  };
+}
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] };
+
+/** A Standard Schema of a library that cannot say it as JSON Schema, with the JSON Schema beside it. */
+export interface SchemaPair<Schema extends StandardSchema = StandardSchema> {
+  readonly schema: Schema;
+  readonly jsonSchema: JsonSchema;
+}
+
+/** What may stand for a schema in a tool's definition. */
+export type ToolSchema = JsonSchema | StandardSchema | SchemaPair;
+
 /** What a handler gets. `any` where the schema is known at run time only. */
-export type Arguments<Schema> = FromJsonSchema<Schema>;
+export type Arguments<Schema> = Types<Schema> extends { output: infer Output } ? Output : FromJsonSchema<Schema>;
+
+/** What an agent gives: for a Standard Schema, what it is before defaults and transformations. */
+export type Given<Schema> = Types<Schema> extends { input: infer Input } ? Input : FromJsonSchema<Schema>;
 
 /** What a handler may return. */
-export type Result<Schema> = IsAny<Schema> extends true ? unknown : ReadOnly<FromJsonSchema<Schema>>;
+export type Result<Schema> = IsAny<Schema> extends true ? unknown : ReadOnly<Given<Schema>>;
 
 /** The value that a JSON Schema is about. */
 export type FromJsonSchema<Schema> = IsAny<Schema> extends true ? any : Value<Schema, Schema>;
+
+// ---------------------------------------------------------------- Standard Schema
+
+type Types<Schema> =
+  IsAny<Schema> extends true ? undefined
+  : Schema extends StandardSchema ? NonNullable<Schema["~standard"]["types"]>
+  : Schema extends SchemaPair<infer Standard> ? NonNullable<Standard["~standard"]["types"]>
+  : undefined;
+
+// ---------------------------------------------------------------- JSON Schema
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 

@@ -1,10 +1,10 @@
 // The public types of pagehand, written by hand: the one source for TypeScript.
 // `tests/types/` holds them against JSON that the Rust tests write.
 import type { ErrorDetails } from "./error-details.js";
-import type { Arguments, JsonSchema, Result } from "./infer.js";
+import type { Arguments, Given, JsonSchema, Result, ToolSchema } from "./infer.js";
 
 export type { ErrorDetails } from "./error-details.js";
-export type { Arguments, FromJsonSchema, JsonSchema, Result } from "./infer.js";
+export type { Arguments, FromJsonSchema, Given, JsonSchema, Result, SchemaPair, StandardSchema, ToolSchema } from "./infer.js";
 
 /** A JSON value, as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -34,15 +34,19 @@ export type Handler<Args = any, Returned = unknown> = (args: Args, context: Call
 
 /**
  * What `tool()` takes. `parameters` may stand for `inputSchema`, so a `ClientToolSpec` works as it is.
+ *
+ * A schema is a JSON Schema, or that of a library that implements Standard Schema. Such a library checks the values itself, and
+ * what it makes of the arguments (defaults, transformations) is what the handler gets. The agent is told its JSON Schema, which
+ * the library gives (zod, ArkType, Valibot's `toStandardJsonSchema`), or which stands beside it: `{ schema, jsonSchema }`.
  */
-export interface ToolDefinition<Input extends JsonSchema = any, Output extends JsonSchema = any, Returned extends Result<Output> = any> {
+export interface ToolDefinition<Input extends ToolSchema = any, Output extends ToolSchema = any, Returned extends Result<Output> = any> {
   /** Letters, digits, `_` and `-`, not starting with a digit or `-`; at most 64 characters. */
   name: string;
   /** What the model reads to decide on a call. */
   description: string;
   inputSchema?: Input;
   parameters?: Input;
-  /** When given, a result that does not fit settles the call as `invalid_output`. */
+  /** When given, a result that does not fit settles the call as `invalid_output`. It leaves as the handler returned it. */
   outputSchema?: Output;
   annotations?: ToolAnnotations | null;
   /** Milliseconds a handler may take, 1 to 2147483647. Default 60000. */
@@ -55,12 +59,12 @@ export interface ToolDefinition<Input extends JsonSchema = any, Output extends J
   /**
    * Whether a person is asked before the handler starts, where the server has not asked: always, or when the function says so. The question is an `approval` like the server's, on the page that has the call.
    */
-  confirm?: boolean | ((args: Arguments<Input>) => boolean | Promise<boolean>);
+  confirm?: boolean | ((args: Given<Input>) => boolean | Promise<boolean>);
   /** A tool without a handler is declared all the same: its calls settle as `missing_handler`. */
   execute?(args: Arguments<Input>, context: CallContext): Returned | Promise<Returned>;
 }
 
-/** A checked, frozen tool definition. */
+/** A checked, frozen tool definition. Its schemas are JSON Schemas. */
 export interface Tool<Args = any, Returned = unknown> extends Readonly<Omit<ToolDefinition, "execute">> {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
@@ -95,8 +99,8 @@ export type GuardVerdict = void | boolean | { block: string };
 
 /** Checks the form of a definition, and freezes it. The handler's types follow from the schemas. */
 export function tool<
-  const Input extends JsonSchema = any,
-  const Output extends JsonSchema = any,
+  const Input extends ToolSchema = any,
+  const Output extends ToolSchema = any,
   const Returned extends Result<Output> = Result<Output>,
 >(definition: ToolDefinition<Input, Output, Returned>): Tool<Arguments<Input>, Returned>;
 

@@ -1,24 +1,12 @@
 // Conversations over real sockets, with the mock agent server.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { agent, bundled, freshCopy, load, mockServer, until, rejection, wasm } from "./help.mjs";
+import { agent, bundled, freshCopy, load, mockServer, until, rejection, wasm, withSockets } from "./help.mjs";
 
 // What looks into the modules needs them apart.
 const testInside = bundled ? () => {} : test;
-const FLAG = "--experimental-websocket";
 
-if (typeof WebSocket === "undefined" && process.allowedNodeEnvironmentFlags.has(FLAG)) {
-  // Node 20 has a WebSocket behind a flag.
-  test("conversations", () => {
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const run = spawnSync(process.execPath, [FLAG, "--test-reporter=spec", fileURLToPath(import.meta.url)], { env });
-    assert.equal(run.status, 0, String(run.stdout));
-  });
-} else {
-  await conversations();
-}
+await withSockets(import.meta.url, conversations);
 
 async function conversations() {
   const { openhands, tool, PagehandError } = await load("index.js");

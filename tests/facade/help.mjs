@@ -1,10 +1,12 @@
 // What the facade's tests stand on.
-import { spawn } from "node:child_process";
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, readFile, readdir, rm, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The built package. */
@@ -87,6 +89,17 @@ export async function until(what) {
 }
 
 export const agent = (script) => ({ kind: "Agent", llm: { model: `openai/${script}`, api_key: "unused" } });
+
+/** Defines tests that talk over sockets. Node 20 has a WebSocket behind a flag, so there the file runs once more, with it. */
+export async function withSockets(file, define) {
+  const flag = "--experimental-websocket";
+  if (typeof WebSocket !== "undefined" || !process.allowedNodeEnvironmentFlags.has(flag)) return define();
+  test("over sockets", () => {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const run = spawnSync(process.execPath, [flag, "--test-reporter=spec", fileURLToPath(file)], { env });
+    assert.equal(run.status, 0, String(run.stdout));
+  });
+}
 
 /** Node 20 has no WebSocket without a flag. Tests that only have to get as far as a request do with this one. */
 export function withoutSockets() {

@@ -1,6 +1,9 @@
 // tool(): what is wrong with a definition is said at once, with the field and the rule.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import * as v from "valibot";
+import * as z from "zod";
 import { load } from "./help.mjs";
 
 const { tool, PagehandError } = await load("index.js");
@@ -68,6 +71,39 @@ test("a ClientToolSpec is a definition", () => {
   const made = tool({ ...good, parameters, annotations: null });
   assert.deepEqual(made.inputSchema, parameters);
   assert.deepEqual(Object.keys(made), ["name", "description", "inputSchema"]);
+});
+
+/** A schema of a library, as Standard Schema has it. */
+const standard = (jsonSchema, form = {}) =>
+  Object.assign(form, { "~standard": { version: 1, vendor: "acme", validate: (value) => ({ value }), jsonSchema } });
+
+test("a schema of a library is declared as the JSON Schema that the library gives", () => {
+  const schema = { type: "object", properties: { path: { type: "string" } } };
+  const asked = [];
+  const given = standard({ input: (options) => (asked.push(options), schema), output: () => assert.fail("the agent writes the input") });
+  const made = tool({ ...good, inputSchema: given, outputSchema: given });
+  assert.deepEqual([made.inputSchema, made.outputSchema], [schema, schema]);
+  assert.deepEqual(asked, Array(2).fill({ target: "draft-2020-12" }));
+  // ArkType's schemas are functions.
+  assert.deepEqual(tool({ ...good, parameters: standard({ input: () => schema }, () => {}) }).inputSchema, schema);
+  assert.deepEqual(tool({ ...good, inputSchema: z.object({ path: z.string() }) }).inputSchema.required, ["path"]);
+  assert.deepEqual(tool({ ...good, inputSchema: toStandardJsonSchema(v.object({ path: v.string() })) }).inputSchema.required, ["path"]);
+});
+
+test("a library without JSON Schema needs one beside it", () => {
+  const schema = { type: "object", properties: { path: { type: "string" } } };
+  assert.deepEqual(tool({ ...good, inputSchema: { schema: v.object({ path: v.string() }), jsonSchema: schema } }).inputSchema, schema);
+  for (const [change, field, rule] of [
+    [{ inputSchema: v.object({ path: v.string() }) }, "inputSchema", "json_schema"],
+    [{ parameters: z.object({ at: z.date() }) }, "parameters", "json_schema"],
+    [{ outputSchema: z.bigint() }, "outputSchema", "json_schema"],
+    [{ inputSchema: { schema: v.object({}) } }, "inputSchema", "schema_object"],
+    [{ inputSchema: standard({ input: () => "object" }) }, "inputSchema", "schema_object"],
+  ]) {
+    const { code, details, message } = fault({ ...good, ...change });
+    assert.deepEqual([code, details.field, details.rule], ["invalid_tool", field, rule]);
+    if (rule === "json_schema") assert.match(message, /give \{ schema, jsonSchema \}/);
+  }
 });
 
 test("a tool is what its definition was", () => {

@@ -1,7 +1,7 @@
 // The declarations as an app's compiler finds them: through the package, under both ways of finding modules.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
@@ -17,6 +17,9 @@ async function app(t) {
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(path.join(folder, "node_modules"));
   await cp(packageFolder, path.join(folder, "node_modules/pagehand"), { recursive: true });
+  for (const name of ["zod", "valibot", "@valibot", "@standard-schema"]) {
+    await symlink(path.join(tests, "node_modules", name), path.join(folder, "node_modules", name));
+  }
   await writeFile(path.join(folder, "package.json"), '{ "type": "module" }');
   // What tests write looks into the repository.
   const files = (await readdir(path.join(tests, "types"))).filter((name) => name.endsWith(".ts") && !["samples.ts", "recorded.ts"].includes(name));

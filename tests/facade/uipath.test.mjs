@@ -1,9 +1,7 @@
 // uipath(): what it refuses, and a conversation with the stand-in's agent.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { load, mockServer, rejection, withoutSockets } from "./help.mjs";
+import { load, mockServer, rejection, withSockets, withoutSockets } from "./help.mjs";
 
 const { PagehandError, tool, uipath } = await load("index.js");
 const CANARY = "canary-token-91cc";
@@ -57,16 +55,7 @@ test("what start and attach refuse", async () => {
   }
 });
 
-const FLAG = "--experimental-websocket";
-
-if (typeof WebSocket === "undefined" && process.allowedNodeEnvironmentFlags.has(FLAG)) {
-  // Node 20 has a WebSocket behind a flag.
-  test("conversations", () => {
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const run = spawnSync(process.execPath, [FLAG, "--test-reporter=spec", fileURLToPath(import.meta.url)], { env });
-    assert.equal(run.status, 0, String(run.stdout));
-  });
-} else {
+await withSockets(import.meta.url, () => {
   test("a turn with guards, a question and an edit", async (t) => {
     const { url, ask } = await mockServer(t, {});
     const schema = { type: "object", properties: { title: { type: "string", minLength: 2 } }, required: ["title"] };
@@ -114,4 +103,4 @@ if (typeof WebSocket === "undefined" && process.allowedNodeEnvironmentFlags.has(
     assert.ok(ends.includes("nobody wipes this board"), ends);
     await conversation.close();
   });
-}
+});

@@ -42,7 +42,7 @@ pub(crate) fn assemble(workspace: &Workspace, packages: Option<&Packages>, modul
         content.insert(format!("{}.js", module.module.script).into(), module.script.clone());
     }
     let edge = workspace.root.join("src/wasm");
-    for file in files::below(&edge)?.into_iter().filter(|file| file.to_string_lossy().ends_with(".d.ts")) {
+    for file in files::below(&edge)?.into_iter().filter(|file| is_declaration(file)) {
         content.insert(file.clone(), edge.join(file));
     }
     content.insert("README.md".into(), workspace.root.join("README.md"));
