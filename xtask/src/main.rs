@@ -8,11 +8,13 @@
 //! | `build/` | cargo → wasm-bindgen → wasm-opt → `pkg/`, and its sizes |
 //! | `check` | formatting, lints, types, documentation |
 //! | `demo` | the demo, served |
+//! | `bench` | what takes how long, beside peers |
 //! | `simulate` | schedules from seeds, and a core broken on purpose |
 //! | `test/` | all tests, counted |
 #![allow(clippy::print_stdout, reason = "talking is what a command does")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod bench;
 mod build;
 mod check;
 mod demo;
@@ -66,6 +68,11 @@ enum Command {
         #[arg(long)]
         full: bool,
     },
+    /// Measures the release in Chromium, beside what an app would use instead, and prints tables.
+    Bench {
+        /// Measures these only: frames, schemas, latency, start.
+        measures: Vec<String>,
+    },
     /// Plays schedules of the simulation on all cores.
     Simulate(simulate::Options),
     /// Measures pkg/ as it is, and compares it with budget.json.
@@ -92,6 +99,7 @@ fn run(command: &Command) -> Result<bool> {
         Command::Demo { port, no_open } => demo::run(&workspace, *port, !no_open).map(|()| true),
         Command::Check => Ok(check::run(&workspace)),
         Command::Test { only, full } => Ok(test::run(&workspace, *only, *full)),
+        Command::Bench { measures } => bench::run(&workspace, measures).map(|()| true),
         Command::Simulate(options) => simulate::run(&workspace, options),
         Command::Sizes => build::sizes(&workspace).map(|()| true),
     }

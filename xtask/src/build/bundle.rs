@@ -40,11 +40,11 @@ pub(crate) fn replace_scripts(
     packages: &Packages,
     content: &mut BTreeMap<PathBuf, PathBuf>,
 ) -> Result<()> {
-    let folder = workspace.scratch().join("release").join("bundle");
+    let folder = folder(workspace);
     files::remove(&folder)?;
     for (file, source) in content.extract_if(.., |file, _| file.extension().is_some_and(|kind| kind == "js")) {
         let bytes = fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
-        files::write(&folder.join("src").join(file), &bytes)?;
+        files::write(&scripts(workspace).join(file), &bytes)?;
     }
     step("bundles the scripts", || {
         Program::new("node").args(["-e", BUNDLE]).arg(&folder).directory(packages.folder()).run()
@@ -54,4 +54,13 @@ pub(crate) fn replace_scripts(
         content.insert(file.clone(), bundles.join(file));
     }
     Ok(())
+}
+
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.scratch().join("release").join("bundle")
+}
+
+/// Where the scripts of a release lie before they become one.
+pub(crate) fn scripts(workspace: &Workspace) -> PathBuf {
+    folder(workspace).join("src")
 }

@@ -9,6 +9,7 @@ mod wasm;
 use std::time::Instant;
 
 use anyhow::Result;
+pub(crate) use bundle::scripts;
 use clap::ValueEnum;
 
 use crate::{

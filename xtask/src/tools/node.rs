@@ -1,4 +1,4 @@
-//! Node, and the npm packages that tests/package.json names.
+//! Node, and the npm packages that tests/package.json and benches/package.json name.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ const OLDEST: u32 = 20;
 /// What decides over the installed packages.
 const INPUTS: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
 
-/// The npm packages, as `tests/node_modules`.
+/// The npm packages of a folder, as its `node_modules`.
 pub(crate) struct Packages {
     folder: PathBuf,
 }
@@ -48,15 +48,20 @@ pub(crate) fn ensure_node() -> Result<()> {
     Ok(())
 }
 
-/// Installs the packages into the cache if they are not there, and links them into `tests/`.
+/// Installs what tests and the build need into the cache if it is not there, and links it into `tests/`.
 pub(crate) fn ensure_packages(workspace: &Workspace) -> Result<Packages> {
+    ensure_packages_of(workspace, "tests")
+}
+
+/// The same of another folder.
+pub(crate) fn ensure_packages_of(workspace: &Workspace, name: &str) -> Result<Packages> {
     ensure_node()?;
-    let tests = workspace.root.join("tests");
-    let inputs: Vec<Vec<u8>> = INPUTS.iter().map(|name| fs::read(tests.join(name)).unwrap_or_default()).collect();
+    let source = workspace.root.join(name);
+    let inputs: Vec<Vec<u8>> = INPUTS.iter().map(|name| fs::read(source.join(name)).unwrap_or_default()).collect();
     let digest = files::digest(&inputs.iter().map(Vec::as_slice).collect::<Vec<_>>());
     let folder = workspace.cache.join(format!("npm-{digest}"));
     if !folder.is_dir() {
-        step("installs the npm packages of tests/package.json for this user", || {
+        step(&format!("installs the npm packages of {name}/package.json for this user"), || {
             install_folder(&folder, |unfinished| {
                 for (name, content) in INPUTS.iter().zip(&inputs) {
                     files::write(&unfinished.join(name), content)?;
@@ -65,7 +70,7 @@ pub(crate) fn ensure_packages(workspace: &Workspace) -> Result<Packages> {
             })
         })?;
     }
-    link(&folder.join("node_modules"), &tests.join("node_modules"))?;
+    link(&folder.join("node_modules"), &source.join("node_modules"))?;
     Ok(Packages { folder })
 }
 
