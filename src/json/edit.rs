@@ -9,6 +9,9 @@ use super::{Object, Value};
 /// Deeper differences are told as a difference of the whole.
 const DEPTH: u8 = 32;
 
+/// So are those of longer lists and of objects with more members: what is told stays of the size of what it is about.
+const WIDE: usize = 1_000;
+
 /// One difference. The JSON is `Edit` of `types.d.ts`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Edit {
@@ -35,7 +38,9 @@ fn compare(depth: u8, path: String, from: Option<&RawValue>, to: Option<&RawValu
             return;
         }
         if let Some(depth) = depth.checked_sub(1) {
-            if let (Some(old), Some(new)) = (Object::read(from.get()), Object::read(to.get())) {
+            if let (Some(old), Some(new)) = (Object::read(from.get()), Object::read(to.get()))
+                && old.names().chain(new.names()).nth(WIDE).is_none()
+            {
                 for name in old.names().chain(new.names().filter(|name| !old.contains(name))) {
                     let path = [&path, "/", &name.replace('~', "~0").replace('/', "~1")].concat();
                     compare(depth, path, old.raw(name), new.raw(name), all);
@@ -44,6 +49,7 @@ fn compare(depth: u8, path: String, from: Option<&RawValue>, to: Option<&RawValu
             }
             if let (Some(old), Some(new)) = (items(from.get()), items(to.get()))
                 && old.len() == new.len()
+                && old.len() <= WIDE
             {
                 for (at, (old, new)) in old.into_iter().zip(new).enumerate() {
                     compare(depth, [&path, "/", &at.to_string()].concat(), Some(old), Some(new), all);
@@ -91,6 +97,18 @@ mod tests {
             serde_json::json!([{ "path": "/a", "from": [1], "to": [1, 2] }])
         );
         assert_eq!(told("{}", "[]"), serde_json::json!([{ "path": "", "from": {}, "to": [] }]));
+    }
+
+    #[test]
+    fn what_is_very_wide_is_told_whole_and_soon() {
+        let list = |last: u32| ["[", &"1,".repeat(500_000), &last.to_string(), "]"].concat();
+        assert_eq!(told(&list(1), &list(2)).as_array().unwrap().len(), 1);
+        let object = |value: u32| {
+            let members: Vec<_> = (0..200_000).rev().map(|n| format!(r#""{n:06}":{value}"#)).collect();
+            ["{", &members.join(","), "}"].concat()
+        };
+        assert_eq!(told(&object(1), &object(2)).as_array().unwrap().len(), 1);
+        assert_eq!(told(&object(1), &object(1)), serde_json::json!([]));
     }
 
     #[test]

@@ -19,7 +19,17 @@ pub fn items(text: &str) -> Option<Vec<&RawValue>> {
 }
 
 /// A string without its escapes; `None` when the value is anything else, or half of a surrogate pair is in it.
+pub(super) fn exact_string(value: &RawValue) -> Option<Cow<'_, str>> {
+    decoded(value, None)
+}
+
+/// A string without its escapes; `None` when the value is anything else. Half of a surrogate pair, of which no text can be made,
+/// becomes U+FFFD, as it does wherever text leaves JavaScript.
 pub fn string(value: &RawValue) -> Option<Cow<'_, str>> {
+    decoded(value, Some(char::REPLACEMENT_CHARACTER))
+}
+
+fn decoded(value: &RawValue, half: Option<char>) -> Option<Cow<'_, str>> {
     let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
     let Some((plain, mut rest)) = inner.split_once('\\') else { return Some(Cow::Borrowed(inner)) };
     let mut decoded = plain.to_owned();
@@ -31,7 +41,7 @@ pub fn string(value: &RawValue) -> Option<Cow<'_, str>> {
             'n' => '\n',
             'r' => '\r',
             't' => '\t',
-            'u' => code_point(&mut escape)?,
+            'u' => code_point(&mut escape).or(half)?,
             itself => itself,
         });
         let Some((plain, next)) = escape.as_str().split_once('\\') else {
@@ -43,16 +53,18 @@ pub fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The four digits of an escape, and those of the next one if the two are a pair.
+/// The four digits of an escape, and those of the next one if the two are a pair. `None` for half of a pair.
 fn code_point(rest: &mut std::str::Chars) -> Option<char> {
     let first = unit(rest)?;
-    let second = if (0xd800..0xdc00).contains(&first) {
-        *rest = rest.as_str().strip_prefix("\\u")?.chars();
-        Some(unit(rest)?)
-    } else {
-        None
-    };
-    char::decode_utf16([first].into_iter().chain(second)).next()?.ok()
+    let mut next = rest.clone();
+    if (0xd800..0xdc00).contains(&first) && next.next() == Some('\\') && next.next() == Some('u') {
+        let pair = char::decode_utf16([first, unit(&mut next)?]).next()?.ok();
+        if pair.is_some() {
+            *rest = next;
+        }
+        return pair;
+    }
+    char::from_u32(first.into())
 }
 
 fn unit(rest: &mut std::str::Chars) -> Option<u16> {
@@ -182,8 +194,27 @@ mod tests {
             "null",
         ] {
             let known = serde_json::from_str::<String>(text).ok();
-            assert_eq!(string(raw(text)).map(Cow::into_owned), known, "{text}");
+            assert_eq!(exact_string(raw(text)).map(Cow::into_owned), known, "{text}");
+            assert_eq!(
+                known.is_none(),
+                known != string(raw(text)).map(Cow::into_owned) || !text.starts_with('"'),
+                "{text}"
+            );
         }
         assert!(matches!(string(raw(r#""plain""#)), Some(Cow::Borrowed("plain"))));
+    }
+
+    #[test]
+    fn half_of_a_surrogate_pair_is_replaced_and_nothing_else_is() {
+        for (text, read) in [
+            (r#""\ud83d""#, "\u{fffd}"),
+            (r#""a\ud83db""#, "a\u{fffd}b"),
+            (r#""\ud83d\n""#, "\u{fffd}\n"),
+            (r#""\ud83d\u0041""#, "\u{fffd}A"),
+            (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+        ] {
+            assert_eq!(string(raw(text)).as_deref(), Some(read), "{text}");
+        }
     }
 }

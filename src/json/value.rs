@@ -1,8 +1,11 @@
 //! A value that is looked into.
 
+use std::borrow::Cow;
+use std::mem;
+
 use serde_json::value::RawValue;
 
-use super::read::{items, members, string};
+use super::read::{exact_string, items, members};
 
 /// The deepest value that is read.
 const DEPTH: u8 = 128;
@@ -37,20 +40,24 @@ impl Value {
             "null" => Self::Null,
             "true" => Self::Bool(true),
             "false" => Self::Bool(false),
-            _ if plain.starts_with('"') => Self::String(string(text)?.into_owned()),
+            _ if plain.starts_with('"') => Self::String(exact_string(text)?.into_owned()),
             _ if plain.starts_with('[') => {
                 let items = items(plain)?.into_iter();
                 Self::Array(items.map(|item| Self::within(depth, item)).collect::<Option<_>>()?)
             }
             _ if plain.starts_with('{') => {
-                let mut sorted: Vec<(String, Self)> = Vec::new();
-                for (name, value) in members(plain)? {
-                    let value = Self::within(depth, value)?;
-                    match sorted.binary_search_by(|(other, _)| other.as_str().cmp(&name)) {
-                        Ok(at) => sorted.get_mut(at)?.1 = value,
-                        Err(at) => sorted.insert(at, (name.into_owned(), value)),
+                let members = members(plain)?.into_iter();
+                let read = |(name, value): (Cow<str>, _)| Some((name.into_owned(), Self::within(depth, value)?));
+                let mut sorted = members.map(read).collect::<Option<Vec<_>>>()?;
+                // Sorted as a whole: there may be a million of them. Those of one name keep their order, and the last counts.
+                sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
+                sorted.dedup_by(|next, kept| {
+                    let same = next.0 == kept.0;
+                    if same {
+                        mem::swap(next, kept);
                     }
-                }
+                    same
+                });
                 Self::Object(sorted)
             }
             _ => Self::Number(Number(plain.to_owned())),
@@ -136,6 +143,7 @@ mod tests {
         assert_ne!(value("[1,2]"), value("[2,1]"));
         assert_ne!(value(r#"{"a":null}"#), value("{}"));
         assert_eq!(value(r#"{"a":1,"b":0,"a":2}"#), value(r#"{"a":2,"b":0}"#));
+        assert_eq!(value(r#"{"a":1,"a":3,"b":0,"a":2}"#), value(r#"{"b":0,"a":2}"#));
     }
 
     #[test]
