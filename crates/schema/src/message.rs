@@ -16,13 +16,22 @@ const MAX_PREVIEW: usize = 60;
 const MAX_NESTING: u8 = 2;
 
 /// What a model has to change. `parent` is the schema object that contains the keyword.
-pub(crate) fn for_model(error: &ValidationError<'_>, parent: Option<&Value>) -> String {
-    capped(Sentence { error, parent, nesting: 0 })
+pub(crate) fn for_model(error: &ValidationError<'_>, parent: Option<&Value>, values: Values) -> String {
+    capped(Sentence { error, parent, values, nesting: 0 })
 }
 
 /// What the author of a schema has to change.
 pub(crate) fn for_schema_author(error: &ValidationError<'_>) -> String {
-    capped(Sentence { error, parent: None, nesting: 0 })
+    capped(Sentence { error, parent: None, values: Values::Shown, nesting: 0 })
+}
+
+/// Whether messages may repeat what was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// The beginning of a value is shown.
+    Shown,
+    /// No value is shown. Names of properties are, and so is what the schema says.
+    Masked,
 }
 
 /// Text of at most [`MAX_MESSAGE`] characters.
@@ -58,13 +67,14 @@ fn cut(text: impl fmt::Display, most: usize) -> String {
 struct Sentence<'a> {
     error: &'a ValidationError<'a>,
     parent: Option<&'a Value>,
+    values: Values,
     nesting: u8,
 }
 
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let error = self.error;
-        let got = Preview(error.instance());
+        let got = Got(error.instance(), self.values);
         if let Some((rule, limit)) = number_rule(error.kind()) {
             return write!(f, "must be {rule} {limit}, not {got}");
         }
@@ -74,7 +84,7 @@ impl fmt::Display for Sentence<'_> {
         }
         match error.kind() {
             Kind::Type { kind } => {
-                write!(f, "must be of type {}, not {} {got}", Types(kind), type_name(error.instance()))
+                write!(f, "must be of type {}, not {}", Types(kind), TypeAnd(got))
             }
             Kind::Enum { options } => {
                 let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -118,8 +128,10 @@ impl fmt::Display for Sentence<'_> {
             Kind::ContentMediaType { content_media_type } => {
                 write!(f, "must be a document of the type {content_media_type}")
             }
-            Kind::Custom { message, .. } => f.write_str(message),
-            _ => error.fmt(f),
+            Kind::FromUtf8 { .. } => f.write_str("must be text once it is decoded"),
+            Kind::Referencing(cause) => cause.fmt(f),
+            // The engine's own sentences are kilobytes, and show the value.
+            _ => write!(f, "must be what {} asks for", error.kind().keyword()),
         }
     }
 }
@@ -152,7 +164,7 @@ fn size_rule(kind: &Kind) -> Option<(&'static str, &dyn fmt::Display, &'static s
 
 impl Sentence<'_> {
     fn nested<'b>(&self, error: &'b ValidationError<'b>) -> Sentence<'b> {
-        Sentence { error, parent: None, nesting: self.nesting + 1 }
+        Sentence { error, parent: None, values: self.values, nesting: self.nesting + 1 }
     }
 
     fn allowed_properties(&self) -> Option<Vec<String>> {
@@ -169,8 +181,7 @@ impl Sentence<'_> {
             for (index, kind) in types.iter().enumerate() {
                 write!(f, "{}{}", if index == 0 { "" } else { " or " }, Types(kind))?;
             }
-            let instance = self.error.instance();
-            return write!(f, ", not {} {}", type_name(instance), Preview(instance));
+            return write!(f, ", not {}", TypeAnd(Got(self.error.instance(), self.values)));
         }
         write!(f, "must match one of the {} alternatives", context.len())?;
         let closest = context
@@ -223,6 +234,33 @@ fn size(value: &Value) -> usize {
         Value::Array(items) => items.len(),
         Value::Object(members) => members.len(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+/// What was given.
+#[derive(Clone, Copy)]
+struct Got<'a>(&'a Value, Values);
+
+impl fmt::Display for Got<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            Values::Shown => Preview(self.0).fmt(f),
+            Values::Masked => f.write_str("what was given"),
+        }
+    }
+}
+
+/// What was given, after its type.
+struct TypeAnd<'a>(Got<'a>);
+
+impl fmt::Display for TypeAnd<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let got = self.0;
+        f.write_str(type_name(got.0))?;
+        match got.1 {
+            Values::Shown => write!(f, " {got}"),
+            Values::Masked => Ok(()),
+        }
     }
 }
 

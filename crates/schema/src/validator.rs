@@ -7,9 +7,9 @@ use jsonschema::{
 use serde_json::{Value, json};
 
 use crate::{
-    SchemaError,
+    SchemaError, formats,
     limits::{self, MAX_INSTANCE_BYTES, MAX_ISSUES, MAX_SCHEMA_BYTES},
-    message,
+    message::{self, Values},
     report::{Issue, Report, keywords},
 };
 
@@ -39,17 +39,19 @@ impl Validator {
         if limits::has_too_many_references(&schema) {
             return Err(SchemaError::TooManyReferences);
         }
-        let compiled = jsonschema::options()
-            .offline()
-            .should_validate_formats(true)
-            .should_ignore_unknown_formats(true)
+        let compiled = formats::checked(jsonschema::options().offline())
             .build(&schema)
             .map_err(|error| SchemaError::from_build(&error, &schema))?;
         Ok(Self { compiled, schema })
     }
 
-    /// Checks the JSON text of a value.
+    /// Checks the JSON text of a value; the messages show what is wrong with it.
     pub fn check(&self, instance_text: &str) -> Report {
+        self.check_with(instance_text, Values::Shown)
+    }
+
+    /// Checks the JSON text of a value; the messages show as much of it as they are allowed to.
+    pub fn check_with(&self, instance_text: &str, values: Values) -> Report {
         if instance_text.len() > MAX_INSTANCE_BYTES {
             return Report::unreadable(format!(
                 "the value is {} bytes long, more than the {MAX_INSTANCE_BYTES} allowed",
@@ -57,22 +59,22 @@ impl Validator {
             ));
         }
         match serde_json::from_str(instance_text) {
-            Ok(instance) => self.check_value(&instance),
+            Ok(instance) => self.check_value(&instance, values),
             Err(error) => Report::unreadable(message::capped(format_args!("the value is not readable JSON: {error}"))),
         }
     }
 
-    fn check_value(&self, instance: &Value) -> Report {
+    fn check_value(&self, instance: &Value, values: Values) -> Report {
         // Far cheaper than collecting errors, and nearly every call is valid.
         if self.compiled.is_valid(instance) {
             return Report::valid();
         }
         let mut errors = self.compiled.iter_errors(instance);
-        let issues = errors.by_ref().take(MAX_ISSUES).map(|error| self.issue(&error)).collect();
+        let issues = errors.by_ref().take(MAX_ISSUES).map(|error| self.issue(&error, values)).collect();
         Report { valid: false, issues, truncated: errors.next().is_some() }
     }
 
-    fn issue(&self, error: &ValidationError<'_>) -> Issue {
+    fn issue(&self, error: &ValidationError<'_>, values: Values) -> Issue {
         let keyword = match error.kind() {
             ValidationErrorKind::BacktrackLimitExceeded { .. } | ValidationErrorKind::RegexEngineFailure { .. } => {
                 keywords::PATTERN_LIMIT
@@ -88,7 +90,7 @@ impl Validator {
         Issue {
             path: error.instance_path().as_str().to_owned(),
             keyword: keyword.to_owned(),
-            message: message::for_model(error, parent),
+            message: message::for_model(error, parent, values),
             expected: if is_short(&expected) { expected } else { Value::Null },
         }
     }

@@ -8,7 +8,7 @@ use std::{
 
 use wasm_bindgen::prelude::*;
 
-use crate::Validator;
+use crate::{Validator, Values};
 
 /// Holds compiled schemas. One per page.
 #[wasm_bindgen]
@@ -35,11 +35,13 @@ impl Engine {
         Ok(id)
     }
 
-    /// Checks the JSON text of a value; the answer is the JSON text of a `Report`. Throws for an unknown id.
-    pub fn check(&self, id: u32, instance: &str) -> Result<String, JsError> {
+    /// Checks the JSON text of a value; the answer is the JSON text of a `Report`, which does not repeat the value if that is
+    /// `masked`. Throws for an unknown id.
+    pub fn check(&self, id: u32, instance: &str, masked: bool) -> Result<String, JsError> {
         let validator = self.validators.borrow().get(&id).cloned();
         let validator = validator.ok_or_else(|| JsError::new("no schema is compiled under this id"))?;
-        Ok(validator.check(instance).to_json())
+        let values = if masked { Values::Masked } else { Values::Shown };
+        Ok(validator.check_with(instance, values).to_json())
     }
 
     /// Forgets a schema. An unknown id is fine.

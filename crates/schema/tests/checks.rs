@@ -1,7 +1,7 @@
 //! What a check reports, keyword by keyword.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use pagehand_schema::{Issue, Report, Validator, keywords};
+use pagehand_schema::{Issue, Report, Validator, Values, keywords};
 use serde_json::{Value, json};
 
 fn check(schema: &Value, instance: &Value) -> Report {
@@ -93,9 +93,10 @@ fn a_pattern_is_reported_with_its_text() {
 }
 
 #[test]
-fn a_pattern_that_backtracks_without_end_has_its_own_outcome() {
-    let schema = json!({"pattern": "^((?=a)a|(?=a)aa)+$"});
-    let issue = issue(&schema, &json!(format!("{}!", "a".repeat(60))));
+fn a_text_that_is_too_long_for_a_pattern_has_its_own_outcome() {
+    let schema = json!({"pattern": "^a*$"});
+    assert!(accepts(&schema, &json!("a".repeat(64 * 1024))));
+    let issue = issue(&schema, &json!("a".repeat(64 * 1024 + 1)));
     assert_eq!(issue.keyword, keywords::PATTERN_LIMIT);
     assert!(issue.message.contains("too costly"), "{}", issue.message);
 }
@@ -213,13 +214,69 @@ fn formats_are_asserted() {
 }
 
 #[test]
+fn other_formats_are_annotations() {
+    for format in
+        ["duration", "idn-email", "idn-hostname", "iri", "json-pointer", "regex", "uri-reference", "uri-template"]
+    {
+        assert!(accepts(&json!({"format": format}), &json!("%[ (")), "{format}");
+    }
+}
+
+#[test]
+fn formats_are_asserted_whatever_the_dialect() {
+    for draft in ["draft-04", "draft-06", "draft-07"] {
+        let schema = json!({"$schema": format!("http://json-schema.org/{draft}/schema#"), "format": "uuid"});
+        assert!(accepts(&schema, &json!("123e4567-e89b-12d3-a456-426614174000")), "{draft}");
+        assert!(!accepts(&schema, &json!("123e4567-e89b-12d3-a456-42661417400")), "{draft}");
+    }
+}
+
+#[test]
+fn a_masked_report_shows_no_value() {
+    let schema = json!({
+        "properties": {
+            "type": {"type": "integer"},
+            "enum": {"enum": ["low", "high"]},
+            "const": {"const": 1},
+            "pattern": {"pattern": "^[0-9]+$"},
+            "format": {"format": "date"},
+            "minimum": {"minimum": 7},
+            "maxLength": {"maxLength": 3},
+            "anyOf": {"anyOf": [{"type": "null"}, {"type": "integer"}]},
+            "oneOf": {"oneOf": [{"pattern": "^a"}, {"minLength": 100}]},
+            "not": {"not": {"type": "string"}},
+            "names": {"propertyNames": {"pattern": "^[0-9]+$"}},
+            "unique": {"uniqueItems": true},
+            "contains": {"contains": {"type": "null"}},
+            "extra": {"additionalProperties": {"type": "null"}}
+        }
+    });
+    let secret = "secret-4711";
+    let mut value = json!({"minimum": -4711, "names": {secret: 1}, "unique": [secret, secret], "contains": [secret]});
+    value["extra"] = json!({"name": secret});
+    for keyword in ["type", "enum", "const", "pattern", "format", "maxLength", "anyOf", "oneOf", "not"] {
+        value[keyword] = json!(secret);
+    }
+    let validator = Validator::compile(&schema.to_string()).unwrap();
+    let report = validator.check_with(&value.to_string(), Values::Masked);
+    assert_eq!(report.issues.len(), 14, "{:?}", report.issues);
+    for issue in &report.issues {
+        assert!(!issue.message.contains("4711") && !issue.expected.to_string().contains("4711"), "{issue:?}");
+    }
+    let message = |path: &str| report.issues.iter().find(|issue| issue.path == path).unwrap().message.as_str();
+    assert_eq!(message("/type"), "must be of type integer, not the string");
+    assert_eq!(message("/enum"), r#"must be one of "low", "high"; what was given is not"#);
+    assert!(validator.check(&value.to_string()).issues.iter().any(|issue| issue.message.contains(secret)));
+}
+
+#[test]
 fn unknown_keywords_and_formats_are_ignored() {
     let schema = json!({"type": "string", "format": "board-id", "x-order": 3, "widget": {"type": "nonsense"}});
     assert!(accepts(&schema, &json!("anything")));
 }
 
 #[test]
-fn the_dialect_is_the_one_that_the_schema_names() {
+fn case_27_tuples_follow_the_draft_that_they_are_written_in() {
     let tuple = |dialect: &str| json!({"$schema": dialect, "items": [{"type": "integer"}]});
     let seven = tuple("http://json-schema.org/draft-07/schema#");
     assert!(accepts(&seven, &json!([1, "x"])));

@@ -1,4 +1,4 @@
-//! Whose code the core is made of.
+//! Whose code the wasm files are made of.
 //!
 //! Asked of the file before wasm-opt, which drops the names of functions and takes about a third of the bytes. A generic
 //! function belongs to the crate that wrote it, not to the one that made it necessary.

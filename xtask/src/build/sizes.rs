@@ -53,10 +53,10 @@ pub(crate) fn report(workspace: &Workspace) -> Result<()> {
     let sizes = step("measures the files, as they are in pkg/", || measure(&pkg, &names))?;
     let totals: Vec<Size> = groups.iter().map(|group| total(group, &sizes)).collect();
     print!("{}", table(&sizes, &totals));
-    for module in wasm::MODULES.iter().filter(|module| module.is_core) {
-        let unoptimised = wasm::before_optimisation(workspace, Profile::Release, module.name);
+    for name in wasm::MODULES.map(|module| module.name) {
+        let unoptimised = wasm::before_optimisation(workspace, Profile::Release, name);
         if unoptimised.is_file() {
-            print!("code of {}.wasm before wasm-opt, by crate\n{}", module.name, crates::table(&unoptimised)?);
+            print!("code of {name}.wasm before wasm-opt, by crate\n{}", crates::table(&unoptimised)?);
         }
     }
     let complaints: Vec<String> =
