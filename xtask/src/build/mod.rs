@@ -12,6 +12,8 @@ use anyhow::Result;
 pub(crate) use bundle::scripts;
 use clap::ValueEnum;
 
+pub(crate) use wasm::Built;
+
 use crate::{
     process::{Program, seconds, step},
     tools::{node, wasm_bindgen, wasm_target},
@@ -61,13 +63,21 @@ pub(crate) fn run(workspace: &Workspace, profile: Profile) -> Result<()> {
     Ok(())
 }
 
+/// Builds the schema engine alone, as it ships.
+pub(crate) fn schema_engine(workspace: &Workspace) -> Result<Built> {
+    wasm_target::ensure(workspace)?;
+    let tools = wasm_bindgen::ensure(workspace)?;
+    let packages = node::ensure_packages(workspace)?;
+    wasm::build(workspace, &tools, Some(&packages), Profile::Release, &wasm::SCHEMA)
+}
+
 /// Measures `pkg/` as it is.
 pub(crate) fn sizes(workspace: &Workspace) -> Result<()> {
     node::ensure_node()?;
     sizes::report(workspace)
 }
 
-fn compile(module: &wasm::Built) -> Result<()> {
+fn compile(module: &Built) -> Result<()> {
     let script = "WebAssembly.compile(require('fs').readFileSync(process.argv[1]))\
                   .catch(error => { console.error(String(error)); process.exit(1); })";
     Program::new("node").args(["-e", script]).arg(&module.wasm).run_quietly()

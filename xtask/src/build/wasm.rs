@@ -37,14 +37,17 @@ impl Module {
 pub(crate) const MODULES: [Module; 3] = [
     Module::core("openhands", "openhands-glue", "pagehand-openhands", "pagehand_openhands.wasm"),
     Module::core("uipath", "uipath-glue", "pagehand-uipath", "pagehand_uipath.wasm"),
-    Module {
-        name: "schema",
-        script: "schema",
-        package: "pagehand-schema",
-        file: "pagehand_schema.wasm",
-        is_core: false,
-    },
+    SCHEMA,
 ];
+
+/// The schema engine.
+pub(crate) const SCHEMA: Module = Module {
+    name: "schema",
+    script: "schema",
+    package: "pagehand-schema",
+    file: "pagehand_schema.wasm",
+    is_core: false,
+};
 
 /// What came out.
 pub(crate) struct Built {

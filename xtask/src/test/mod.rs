@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Simulation,
     /// Rust, in Chromium.
     Browser,
+    /// The official tests of JSON Schema, in browsers.
+    Suite,
     /// The JavaScript facade, in Node.
     Facade,
     /// The built package in a page, with servers.
@@ -39,11 +41,12 @@ struct Phase {
     run: fn(&Workspace) -> Result<Outcome>,
 }
 
-const PHASES: [Phase; 8] = [
+const PHASES: [Phase; 9] = [
     Phase { name: "check", kind: None, run: |workspace| Ok(phases::check(workspace)) },
     Phase { name: "native", kind: Some(Kind::Native), run: phases::native },
     Phase { name: "simulation", kind: Some(Kind::Simulation), run: phases::simulation },
     Phase { name: "browser", kind: Some(Kind::Browser), run: phases::browser },
+    Phase { name: "suite", kind: Some(Kind::Suite), run: phases::suite },
     Phase { name: "facade", kind: Some(Kind::Facade), run: phases::facade },
     Phase { name: "e2e", kind: Some(Kind::E2e), run: phases::e2e },
     Phase { name: "full", kind: Some(Kind::Full), run: phases::full },

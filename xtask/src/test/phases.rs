@@ -16,7 +16,8 @@ use crate::{
     simulate,
     test::{Outcome, report::Counts, results},
     tools::{
-        agent_server, browser, browser::Browser, node, uipath_runtime, uipath_runtime::Tier, wasm_bindgen, wasm_target,
+        agent_server, browser, browser::Browser, node, schema_suite, uipath_runtime, uipath_runtime::Tier,
+        wasm_bindgen, wasm_target,
     },
     workspace::Workspace,
 };
@@ -70,6 +71,25 @@ pub(crate) fn browser(workspace: &Workspace) -> Result<Outcome> {
         .deadline(DEADLINE)
         .tee()?;
     Ok((results::libtest(&output).with_exit(success), browser.version))
+}
+
+/// The official tests of JSON Schema, on the engine as it ships.
+pub(crate) fn suite(workspace: &Workspace) -> Result<Outcome> {
+    let tests = test_files(workspace, "suite")?;
+    let cases = schema_suite::ensure(workspace)?;
+    let engine = build::schema_engine(workspace)?;
+    let browser = browser::ensure()?;
+    let mut program = node_tests(workspace, "suite", &tests)?
+        .env("PAGEHAND_SUITE_CASES", cases)
+        .env("PAGEHAND_SCHEMA_SCRIPT", engine.script)
+        .env("PAGEHAND_SCHEMA_WASM", engine.wasm)
+        .env("PAGEHAND_CHROMIUM", &browser.chromium);
+    let mut against = browser.version;
+    if let Some(firefox) = browser::firefox()? {
+        against.push_str(", Firefox");
+        program = program.env("PAGEHAND_FIREFOX", firefox);
+    }
+    counted(workspace, "suite", program, against)
 }
 
 /// The flags keep the browser from talking to the internet, and let it run as root, as in a container.

@@ -48,6 +48,11 @@ pub(crate) fn ensure() -> Result<Browser> {
     Ok(Browser { chromium, driver, version: short(&browser_says) })
 }
 
+/// Firefox, where it is.
+pub(crate) fn firefox() -> Result<Option<PathBuf>> {
+    Ok(named_by("PAGEHAND_FIREFOX")?.or_else(|| on_path("firefox")))
+}
+
 fn find_chromium() -> Result<Option<PathBuf>> {
     let found = named_by("PAGEHAND_CHROMIUM")?;
     let found = found.or_else(|| BROWSERS.iter().find_map(|name| on_path(name)));

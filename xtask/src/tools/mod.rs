@@ -3,6 +3,7 @@
 pub(crate) mod agent_server;
 pub(crate) mod browser;
 pub(crate) mod node;
+pub(crate) mod schema_suite;
 pub(crate) mod uipath_runtime;
 pub(crate) mod wasm_bindgen;
 pub(crate) mod wasm_target;
