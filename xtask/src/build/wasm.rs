@@ -22,32 +22,24 @@ pub(crate) struct Module {
     package: &'static str,
     /// The file that cargo makes.
     file: &'static str,
-    /// Whether it is the core of a protocol.
-    pub(crate) is_core: bool,
 }
 
 impl Module {
-    const fn core(name: &'static str, script: &'static str, package: &'static str, file: &'static str) -> Self {
-        Self { name, script, package, file, is_core: true }
+    const fn new(name: &'static str, script: &'static str, package: &'static str, file: &'static str) -> Self {
+        Self { name, script, package, file }
     }
 }
 
 /// The wasm files, each built by a cargo call of its own: together, the features of their dependencies would be united,
 /// and each core would carry the other's protocol, and what only the engine needs.
 pub(crate) const MODULES: [Module; 3] = [
-    Module::core("openhands", "openhands-glue", "pagehand-openhands", "pagehand_openhands.wasm"),
-    Module::core("uipath", "uipath-glue", "pagehand-uipath", "pagehand_uipath.wasm"),
+    Module::new("openhands", "openhands-glue", "pagehand-openhands", "pagehand_openhands.wasm"),
+    Module::new("uipath", "uipath-glue", "pagehand-uipath", "pagehand_uipath.wasm"),
     SCHEMA,
 ];
 
 /// The schema engine.
-pub(crate) const SCHEMA: Module = Module {
-    name: "schema",
-    script: "schema",
-    package: "pagehand-schema",
-    file: "pagehand_schema.wasm",
-    is_core: false,
-};
+pub(crate) const SCHEMA: Module = Module::new("schema", "schema", "pagehand-schema", "pagehand_schema.wasm");
 
 /// What came out.
 pub(crate) struct Built {
