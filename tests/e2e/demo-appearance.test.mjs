@@ -66,7 +66,8 @@ for (const [look, options] of Object.entries(LOOKS)) {
       await page.context().close();
     });
 
-    test("fifty calls can be read, and those that went wrong be found", async () => {
+    test("fifty calls can be read, and those that went wrong be found", async (t) => {
+      t.after(() => fetch(demo.server.url + SCRIPT, { method: "DELETE" }));
       await fetch(demo.server.url + SCRIPT, { method: "PUT", body: JSON.stringify({ steps: [...fifty(), { text: "Done." }] }) });
       const visit = await visited();
       const { page } = visit;
@@ -93,7 +94,6 @@ for (const [look, options] of Object.entries(LOOKS)) {
       assert.equal(await sieve.isVisible(), false, "few calls need no choice");
       assert.deepEqual(visit.complaints, []);
       await page.context().close();
-      await fetch(demo.server.url + SCRIPT, { method: "DELETE" });
     });
 
     test("a part that cannot be loaded is told, and can be tried again", async () => {
