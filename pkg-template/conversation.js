@@ -20,7 +20,7 @@ import { declaredTool } from "./tool.js";
  * @property {AbortSignal | undefined} signal
  * @property {Guards} guards
  * @property {() => Promise<string>} key The key of the next connection, where it is the app's to say.
- * @property {(tools: string, handlers: Map<string, Function>, hooks: Hooks) => Session} make
+ * @property {(tools: string, handlers: (Function | undefined)[], hooks: Hooks) => Session} make
  */
 
 /**
@@ -31,14 +31,16 @@ export class Conversation {
   #live;
   /** @type {string} */ #id;
   /** @type {Guards} */ #guards;
+  /** @type {Declared[]} The plan's: who opens another one with the same tools finds them there. */ #tools;
   #created = false;
 
   /**
    * @param {Plan} plan
    * @param {LiveSession} live
    */
-  constructor({ core, id, guards }, live = new LiveSession(core)) {
+  constructor({ core, id, tools, guards }, live = new LiveSession(core)) {
     this.#id = id;
+    this.#tools = tools;
     this.#guards = guards;
     this.#live = live;
   }
@@ -170,8 +172,21 @@ export class Conversation {
    */
   async declare(tool) {
     const declared = declaredTool(tool);
-    const [json, handler] = [this.#declaration(declared), this.#handler(declared)];
+    const handler = this.#handler(declared);
+    const json = this.#declaration(declared, handler);
     await this.#live.ask((session, operation) => session.declare(operation, json, handler), undefined);
+    this.#drop(declared.name);
+    this.#tools.push(declared);
+  }
+
+  /**
+   * @param {string} name
+   * @returns {Promise<void>}
+   */
+  async undeclare(name) {
+    const given = textOf(name, "name");
+    await this.#live.ask((session, operation) => session.undeclare(operation, given), undefined);
+    this.#drop(given);
   }
 
   /**
@@ -211,23 +226,25 @@ export class Conversation {
 
   /** @param {Plan} plan */
   #begin({ tools, make, key }) {
-    /** @type {Map<string, Function>} */
-    const handlers = new Map();
-    for (const tool of tools) {
-      const handler = this.#handler(tool);
-      if (handler !== undefined) handlers.set(tool.name, handler);
-    }
-    const declarations = `[${tools.map((tool) => this.#declaration(tool)).join(",")}]`;
-    this.#live.begin((hooks) => make(declarations, handlers, hooks), { key, review: this.#review });
+    const handlers = tools.map((tool) => this.#handler(tool));
+    const declarations = tools.map((tool, place) => this.#declaration(tool, handlers[place]));
+    this.#live.begin((hooks) => make(`[${declarations.join(",")}]`, handlers, hooks), { key, review: this.#review });
   }
 
-  /** @param {Declared} tool */
-  #declaration({ name, fields, confirm }) {
-    return JSON.stringify({ ...fields, reviewed: this.#guards.declare(name, confirm) });
+  /** @param {Declared} tool @param {Function | undefined} handler */
+  #declaration({ fields, confirm }, handler) {
+    return JSON.stringify({ ...fields, reviewed: this.#guards.declare(handler, confirm) });
+  }
+
+  /** @param {string} name */
+  #drop(name) {
+    const place = this.#tools.findIndex((tool) => tool.name === name);
+    if (place >= 0) this.#tools.splice(place, 1);
   }
 
   /** @type {import("./live-session.js").Review} */
-  #review = (tool, callId, args, signal) => this.#guards.before({ tool, callId, arguments: JSON.parse(args) }, signal);
+  #review = (handler, tool, callId, args, signal) =>
+    this.#guards.before({ tool, callId, arguments: JSON.parse(args) }, handler, signal);
 
   /** @param {Plan} plan */
   async #open(plan) {

@@ -11,7 +11,7 @@ import { invalidArgument } from "./errors.js";
  */
 export class Guards {
   /** @type {readonly Guard[]} */ #guards;
-  /** @type {Map<string, Confirm>} Of each tool. */ #confirms = new Map();
+  /** @type {WeakMap<Function, Confirm>} Of each handler. */ #confirms = new WeakMap();
 
   /** @param {readonly Guard[]} guards */
   constructor(guards) {
@@ -19,22 +19,23 @@ export class Guards {
   }
 
   /**
-   * A tool is declared. Whether its calls are looked at.
-   * @param {string} tool
+   * A tool is declared. Whether calls of its handler are looked at.
+   * @param {Function | undefined} handler
    * @param {Confirm} confirm
    */
-  declare(tool, confirm) {
-    this.#confirms.set(tool, confirm);
+  declare(handler, confirm) {
+    if (handler !== undefined) this.#confirms.set(handler, confirm);
     return this.#guards.some(({ before }) => before !== undefined) || (confirm !== undefined && confirm !== false);
   }
 
   /**
    * Looks at a call before its handler starts.
    * @param {GuardedCall} call
+   * @param {Function} handler
    * @param {AbortSignal} signal
    * @returns {Promise<string>} JSON text of the verdict
    */
-  async before(call, signal) {
+  async before(call, handler, signal) {
     let { arguments: args } = call;
     let changed = false;
     for (const { before } of this.#guards) {
@@ -47,7 +48,7 @@ export class Guards {
       args = said.arguments;
       changed = true;
     }
-    const confirm = this.#confirms.get(call.tool);
+    const confirm = this.#confirms.get(handler);
     const asks = typeof confirm === "function" ? await confirm(args) : confirm;
     return JSON.stringify({ verdict: asks ? "ask" : "allow", arguments: changed ? args : undefined });
   }

@@ -26,8 +26,9 @@ import { Schemas } from "./validator.js";
  */
 
 /**
- * Looks at a call before its handler starts: JSON text of the arguments in, JSON text of the verdict out.
+ * Looks at a call before this handler starts: JSON text of the arguments in, JSON text of the verdict out.
  * @callback Review
+ * @param {Function} handler
  * @param {string} tool
  * @param {string} callId
  * @param {string} args

@@ -6,7 +6,7 @@ import { Conversation } from "./conversation.js";
 import { LiveSession } from "./live-session.js";
 
 /** @typedef {(id: string, signal: AbortSignal | undefined) => Promise<OpenHandsConversation>} Attach */
-/** @typedef {Plan & { attach: Attach }} OpenHandsPlan `attach` joins another of the same server, with the same tools. */
+/** @typedef {Plan & { attach: Attach }} OpenHandsPlan `attach` joins another of the same server, with the tools as they are then. */
 
 /** What only an OpenHands agent-server can do with a conversation. */
 export class OpenHandsConversation extends Conversation {

@@ -87,11 +87,13 @@ async function opened(bag, given) {
  */
 export function planOf({ key, ...bag }, given) {
   const options = { ...bag, ...keyOf(key, "sessionKey") };
+  const plan = neutralPlanOf(core, bag.id, given, key, (declarations, handlers, hooks) =>
+    Session.openhands(options, declarations, handlers, hooks),
+  );
   return {
-    ...neutralPlanOf(core, bag.id, given, key, (declarations, handlers, hooks) =>
-      Session.openhands(options, declarations, handlers, hooks),
-    ),
-    attach: (id, signal) => opened({ ...bag, key, id, request: undefined, feed: false }, { ...given, signal }),
+    ...plan,
+    attach: (id, signal) =>
+      opened({ ...bag, key, id, request: undefined, feed: false }, { ...given, tools: plan.tools, signal }),
   };
 }
 

@@ -132,6 +132,8 @@ export function tool(definition) {
  */
 export function declaredTool(given) {
   const known = isObject(given) ? declared.get(given) : undefined;
+  // For another conversation with the same tools.
+  if (known !== undefined) declared.set(known, known);
   return known ?? declaredTool(tool(/** @type {ToolDefinition} */ (given)));
 }
 

@@ -130,6 +130,11 @@ pub enum Error {
         /// Where and why.
         issues: Vec<Issue>,
     },
+    /// No tool of this name is declared.
+    UnknownTool {
+        /// The name as it was given.
+        tool: String,
+    },
     /// No such call, or it has ended.
     UnknownCall {
         /// The call's id as it was given.
@@ -208,6 +213,7 @@ impl Error {
             Self::ApprovalPending => "approval_pending",
             Self::ApprovalAnswered => "approval_answered",
             Self::InvalidEdit { .. } => "invalid_edit",
+            Self::UnknownTool { .. } => "unknown_tool",
             Self::UnknownCall { .. } => "unknown_call",
             Self::Closed { .. } => "closed",
         }
@@ -240,6 +246,7 @@ impl Error {
             | Self::ApprovalPending
             | Self::ApprovalAnswered
             | Self::InvalidEdit { .. }
+            | Self::UnknownTool { .. }
             | Self::UnknownCall { .. }
             | Self::Closed { .. } => false,
         }
@@ -307,6 +314,7 @@ impl fmt::Display for Error {
                 f.write_str("the changed arguments do not fit the schema")?;
                 issues.first().map_or(Ok(()), |issue| write!(f, ": {}: {}", issue.path, issue.message))
             }
+            Self::UnknownTool { tool } => write!(f, "no tool {tool:?} is declared"),
             Self::UnknownCall { call } => write!(f, "no open call has the id {call:?}"),
             Self::Closed { reason } => write!(f, "the conversation is closed: {reason}"),
         }
@@ -349,6 +357,7 @@ mod tests {
             Error::ApprovalPending,
             Error::ApprovalAnswered,
             Error::InvalidEdit { issues: Vec::new() },
+            Error::UnknownTool { tool: text() },
             Error::UnknownCall { call: text() },
             Error::Closed { reason: text() },
         ]

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::net::Millis;
-use crate::tool::{Against, ToolName};
+use crate::tool::{Against, HandlerId, ToolName};
 
 use super::{CallId, CheckId, RunId, Step};
 
@@ -43,7 +43,9 @@ pub enum Action {
     Review {
         /// Names the run that may follow.
         run: RunId,
-        /// Whose handler.
+        /// The handler.
+        handler: HandlerId,
+        /// Of which tool.
         tool: ToolName,
         /// Of which call.
         call: CallId,
@@ -63,7 +65,9 @@ pub enum Action {
     Run {
         /// Names the run.
         run: RunId,
-        /// Whose handler.
+        /// The handler.
+        handler: HandlerId,
+        /// Of which tool.
         tool: ToolName,
         /// Of which call.
         call: CallId,

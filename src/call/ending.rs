@@ -79,7 +79,7 @@ impl Calls {
         call.state = State::Claiming;
         if !asked {
             tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
-            out.push(Action::Claim { call: id.clone(), tool: call.tool.clone(), lease: call.limits.timeout });
+            out.push(Action::Claim { call: id.clone(), tool: call.tool.clone(), lease: call.terms.timeout });
         }
         if let Some(place) = self.line.iter().position(|waits| waits == id) {
             self.line.remove(place);

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::json;
 use crate::net::Millis;
-use crate::tool::{Against, Schemas};
+use crate::tool::{Against, HandlerId, Schemas};
 
 use super::{Action, CallId, Ending, Outcome, RunId, State, Step, Verdict};
 
@@ -14,7 +14,7 @@ pub(super) struct Call {
     pub(super) tool: String,
     pub(super) arguments: Option<Box<RawValue>>,
     pub(super) schemas: Schemas,
-    pub(super) limits: Limits,
+    pub(super) terms: Terms,
     /// Whether nothing but its place in the line keeps it from starting.
     pub(super) ready: bool,
     /// Whether a person has been asked about it by the server.
@@ -33,11 +33,12 @@ pub(super) struct Call {
 
 /// What the tool's declaration said when the call was let through.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Limits {
+pub(super) struct Terms {
     pub(super) input: Option<Against>,
     pub(super) output: Option<Against>,
     pub(super) timeout: Millis,
     pub(super) reviewed: bool,
+    pub(super) handler: Option<HandlerId>,
 }
 
 impl Call {
@@ -46,7 +47,7 @@ impl Call {
             state,
             tool: tool.to_owned(),
             arguments,
-            limits: Limits::default(),
+            terms: Terms::default(),
             ready: false,
             asked: false,
             stale: false,

@@ -5,9 +5,9 @@
 use serde_json::value::RawValue;
 
 use crate::net::Millis;
-use crate::tool::{Against, ToolName};
+use crate::tool::{Against, HandlerId, ToolName};
 
-use super::open_call::tell;
+use super::open_call::{Call, tell};
 use super::{Action, CallId, Calls, Outcome, RunId, State};
 
 /// What a review came to.
@@ -26,12 +26,13 @@ pub enum Verdict {
 
 impl Calls {
     pub(super) fn review(&mut self, id: &CallId, now: Millis, out: &mut Vec<Action>) {
-        let Some((run, call)) = self.open.get_mut(id).and_then(|call| Some((call.run?, call))) else { return };
+        let Some((run, handler, call)) = self.started(id) else { return };
         call.state = State::Guarding;
-        call.deadline = Some(now + call.limits.timeout);
+        call.deadline = Some(now + call.terms.timeout);
         tell(id, &call.tool, State::Guarding, "the app looks at it", None, None, out);
         let arguments = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
-        out.push(Action::Review { run, tool: ToolName::received(&call.tool), call: id.clone(), arguments });
+        let tool = ToolName::received(&call.tool);
+        out.push(Action::Review { run, handler, tool, call: id.clone(), arguments });
     }
 
     /// The app has looked at a call, and may have given it other arguments.
@@ -56,7 +57,7 @@ impl Calls {
             Some(arguments) => {
                 call.tell_changed(&id, "a guard gave it other arguments", Some(arguments), out);
                 let instance = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
-                match call.limits.input.clone() {
+                match call.terms.input.clone() {
                     None => self.review_passed(&id, now, out),
                     Some(against) => {
                         self.checks.add(check, id);
@@ -101,15 +102,25 @@ impl Calls {
 
     /// What is held against a call's arguments.
     pub(crate) fn input_of(&self, id: &CallId) -> Option<Against> {
-        self.open.get(id).and_then(|call| call.limits.input.clone())
+        self.open.get(id).and_then(|call| call.terms.input.clone())
     }
 
     pub(super) fn start(&mut self, id: &CallId, now: Millis, out: &mut Vec<Action>) {
-        let Some((run, call)) = self.open.get_mut(id).and_then(|call| Some((call.run?, call))) else { return };
+        let Some((run, handler, call)) = self.started(id) else { return };
         call.state = State::Running;
-        call.deadline = Some(now + call.limits.timeout);
+        call.deadline = Some(now + call.terms.timeout);
         let arguments = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
         tell(id, &call.tool, State::Running, "the handler starts", None, None, out);
-        out.push(Action::Run { run, tool: ToolName::received(&call.tool), call: id.clone(), arguments });
+        out.push(Action::Run { run, handler, tool: ToolName::received(&call.tool), call: id.clone(), arguments });
+    }
+
+    /// A call that is ours, and what it is to be started with.
+    fn started(&mut self, id: &CallId) -> Option<(RunId, HandlerId, &mut Call)> {
+        self.open.get_mut(id).and_then(|call| Some((call.run?, call.terms.handler?, call)))
+    }
+
+    /// Whether an open call may still be started with this handler.
+    pub fn uses(&self, handler: HandlerId) -> bool {
+        self.open.iter().any(|(_, call)| call.terms.handler == Some(handler))
     }
 }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use crate::net::Millis;
 use crate::tool::{Against, Registry, Report, SchemaId};
 
-use super::open_call::{Limits, late, tell};
+use super::open_call::{Terms, late, tell};
 use super::{
     AbortCause, Action, CallId, Calls, CheckId, Claim, Ending, EngineError, FailureCode, Outcome, RunId, Settled, State,
 };
@@ -21,14 +21,15 @@ impl Calls {
         let against = |declared: Option<SchemaId>, received: &Option<Box<RawValue>>| {
             declared.map(Against::Declared).or_else(|| received.clone().map(Against::Received))
         };
-        call.limits = Limits {
+        call.terms = Terms {
             input: against(entry.input, &call.schemas.input),
             output: against(entry.output, &call.schemas.output),
             timeout: entry.tool.timeout,
             reviewed: entry.tool.reviewed,
+            handler: Some(entry.handler),
         };
         self.line.push_back(id.clone());
-        let Some(against) = call.limits.input.clone() else {
+        let Some(against) = call.terms.input.clone() else {
             call.ready = true;
             return self.advance(out);
         };
@@ -75,7 +76,7 @@ impl Calls {
         {
             call.state = State::Claiming;
             tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
-            out.push(Action::Claim { call: id.clone(), tool: call.tool.clone(), lease: call.limits.timeout });
+            out.push(Action::Claim { call: id.clone(), tool: call.tool.clone(), lease: call.terms.timeout });
             self.line.pop_front();
         }
     }
@@ -90,7 +91,7 @@ impl Calls {
                     return self.settle(id, reason, outcome, out);
                 }
                 call.run = Some(run);
-                let reviewed = call.limits.reviewed;
+                let reviewed = call.terms.reviewed;
                 self.runs.add(run, id.clone());
                 if reviewed { self.review(id, now, out) } else { self.start(id, now, out) }
             }
@@ -135,7 +136,7 @@ impl Calls {
         out: &mut Vec<Action>,
     ) {
         let Some(call) = self.open.get_mut(&id) else { return };
-        match (RawValue::from_string(text), call.limits.output.clone()) {
+        match (RawValue::from_string(text), call.terms.output.clone()) {
             (Err(_), _) => {
                 self.fail(&id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
             }
@@ -155,7 +156,7 @@ impl Calls {
             .open
             .iter()
             .filter(|(_, call)| call.deadline.is_some_and(|deadline| deadline <= now))
-            .map(|(id, call)| (id.clone(), call.run, call.limits.timeout))
+            .map(|(id, call)| (id.clone(), call.run, call.terms.timeout))
             .collect();
         for (id, run, timeout) in late {
             if let Some(run) = run {

@@ -3,7 +3,7 @@
 use crate::call::{AbortCause, CallId, CheckId, LedgerEffect, RunId};
 use crate::error::Error;
 use crate::protocol::WireEffect;
-use crate::tool::{SchemaId, ToolName};
+use crate::tool::{HandlerId, SchemaId, ToolName};
 
 use super::{Event, OperationId};
 
@@ -33,7 +33,9 @@ pub enum Effect {
     Review {
         /// Names the run that may follow.
         run: RunId,
-        /// Whose handler.
+        /// The handler.
+        handler: HandlerId,
+        /// Of which tool.
         tool: ToolName,
         /// Of which call.
         call: CallId,
@@ -44,12 +46,26 @@ pub enum Effect {
     Run {
         /// Names the run.
         run: RunId,
-        /// Whose handler.
+        /// The handler.
+        handler: HandlerId,
+        /// Of which tool.
         tool: ToolName,
         /// Of which call.
         call: CallId,
         /// JSON text of an object.
         arguments: String,
+    },
+    /// A declaration counts: this is the name of its handler from now on.
+    Declared {
+        /// The operation that declared it.
+        operation: OperationId,
+        /// Its handler.
+        handler: HandlerId,
+    },
+    /// Nothing starts this handler any more; it may still run.
+    Forget {
+        /// Which.
+        handler: HandlerId,
     },
     /// Abort the signal that the handler of a run got. The run still answers.
     Abort {

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::call::{CallId, CheckId, EngineError, LedgerInput, RunId, Settled, Verdict};
 use crate::protocol::{Deed, Page as HistoryQuery, Wire};
-use crate::tool::{Report, SchemaId, Tool};
+use crate::tool::{Report, SchemaId, Tool, ToolName};
 
 use super::Content;
 
@@ -109,6 +109,8 @@ pub enum Command {
     History(HistoryQuery),
     /// Declare a tool, or give a known one its handler. Settled with `null`.
     Declare(Tool),
+    /// Take a tool back. Settled with `null`.
+    Undeclare(ToolName),
     /// Cancel a call. Settled with `null`.
     Cancel {
         /// The call.

@@ -7,7 +7,6 @@ use crate::call::{CallId, EngineError, LedgerEffect};
 use crate::error::Error;
 use crate::net::Millis;
 use crate::protocol::{self, CommandId, Connection, Outlet, Status, Surroundings, Wire};
-use crate::tool::{RunOn, SchemaRequest, Tool};
 
 use super::approval::{Answer, Given, Wanted};
 
@@ -31,11 +30,15 @@ impl Conversation {
             self.handle_closed(input, reason);
         } else {
             self.handle_open(input, now);
+            if !self.turn.is_active() {
+                self.registry.turn_over();
+            }
             self.release(now);
             self.send_results(now);
             self.stop_when_told(now);
             self.settle_idle();
             self.write_place(now);
+            self.forget_handlers();
         }
         mem::take(&mut self.out)
     }
@@ -56,10 +59,10 @@ impl Conversation {
             Input::Abandoned { operation } => self.abandon(operation),
             Input::Wire(wire) => self.wire(wire, now),
             Input::SchemaCompiled { schema, result } => {
-                if let Err(EngineError::Schema(message)) = result
-                    && let Some(fault) = self.registry.schema_fault(schema, &message)
-                {
-                    self.tell_error(&Error::InvalidTool(fault));
+                if let Err(EngineError::Schema(message)) = result {
+                    for fault in self.registry.schema_faults(schema, &message) {
+                        self.tell_error(&Error::InvalidTool(fault));
+                    }
                 }
             }
             Input::Validated { check, result } => {
@@ -96,7 +99,11 @@ impl Conversation {
                 self.settle(operation, Ok("null".to_owned()));
             }
             Command::Declare(tool) => {
-                let result = self.declare(tool);
+                let result = self.declare(operation, tool);
+                self.settle(operation, result);
+            }
+            Command::Undeclare(name) => {
+                let result = self.undeclare(&name);
                 self.settle(operation, result);
             }
             Command::Cancel { call, reason } => {
@@ -228,24 +235,6 @@ impl Conversation {
         }
         let say = protocol::Command::Say { content: content.into_json(), run };
         self.command(Purpose::App { operation, runs: run }, say, now);
-    }
-
-    fn declare(&mut self, tool: Tool) -> Result<String, Error> {
-        if let (RunOn::Announcement, Some(because)) = (tool.run_on, self.gate) {
-            return Err(Error::AnnouncementRefused { tool: tool.name.to_string(), because });
-        }
-        let others: Vec<_> = self.registry.tools().filter(|other| other.name != tool.name).collect();
-        self.protocol.declare(&tool, &others)?;
-        let schemas = self.registry.declare(tool)?;
-        self.compile(schemas);
-        self.tell_tools();
-        Ok("null".to_owned())
-    }
-
-    pub(super) fn compile(&mut self, schemas: impl IntoIterator<Item = SchemaRequest>) {
-        self.out.extend(
-            schemas.into_iter().map(|request| Effect::CompileSchema { schema: request.schema, text: request.text }),
-        );
     }
 
     fn tick(&mut self, now: Millis) {

@@ -3,6 +3,7 @@
 
 mod approval;
 mod content;
+mod declare;
 mod effect;
 mod event;
 mod hear;

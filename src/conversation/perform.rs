@@ -36,12 +36,12 @@ impl Conversation {
                     let owed = self.settings.results || self.protocol.answers();
                     self.out.push(Effect::Ledger(LedgerEffect::Record { key, outcome, owed }));
                 }
-                Action::Review { run, tool, call, arguments } => {
-                    self.out.push(Effect::Review { run, tool, call, arguments });
+                Action::Review { run, handler, tool, call, arguments } => {
+                    self.out.push(Effect::Review { run, handler, tool, call, arguments });
                 }
                 Action::Ask { call, tool, arguments } => self.ask_own_approval(call, tool, arguments),
-                Action::Run { run, tool, call, arguments } => {
-                    self.out.push(Effect::Run { run, tool, call, arguments });
+                Action::Run { run, handler, tool, call, arguments } => {
+                    self.out.push(Effect::Run { run, handler, tool, call, arguments });
                 }
                 Action::Abort { run, cause } => self.out.push(Effect::Abort { run, cause }),
                 Action::Tell(step) => {

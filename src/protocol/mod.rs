@@ -19,7 +19,7 @@ pub use wire::{Carried, Carry, Outlet, Surroundings, Wire, WireEffect};
 
 use crate::error::Error;
 use crate::net::Millis;
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolName};
 
 /// The machine of one conversation on one kind of server. It does no IO: what happens comes in, what must be done goes out.
 pub trait Protocol {
@@ -28,6 +28,13 @@ pub trait Protocol {
 
     /// Takes a tool that the app declares later, or declares anew, beside these others; or refuses it.
     fn declare(&mut self, tool: &Tool, others: &[&Tool]) -> Result<(), Error>;
+
+    /// A tool is taken back.
+    fn undeclare(&mut self, name: &ToolName);
+
+    /// Whether the server binds the name of a tool to its schema for as long as it lives. Otherwise tools are declared with
+    /// every turn, each time as they are then.
+    fn binds(&self) -> bool;
 
     /// Whether the agent waits for the outcome of each of its calls: [`Command::Answer`].
     fn answers(&self) -> bool;

@@ -11,5 +11,5 @@ pub use crate::report::{Issue, Report};
 pub use annotations::Annotations;
 pub use declaration::{RunOn, Tool};
 pub use name::ToolName;
-pub use registry::{Drift, Entry, KnownTool, Registry, SchemaRequest};
+pub use registry::{Change, Drift, Entry, HandlerId, KnownTool, Registry, SchemaRequest};
 pub use schema::{Against, Schema, SchemaId, Schemas};

@@ -1,5 +1,7 @@
 //! The tools of one conversation.
 
+use std::mem;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -8,7 +10,11 @@ use crate::list::List;
 
 use super::{Against, Schema, SchemaId, Tool, ToolName};
 
-/// A declared tool with the names of its schemas. A schema without a name constrains nothing.
+/// Names the handler of one declaration. Those that a conversation starts with are numbered by their place in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HandlerId(pub u32);
+
+/// A declared tool with the names of its schemas and of its handler. A schema without a name constrains nothing.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The tool.
@@ -17,6 +23,19 @@ pub struct Entry {
     pub input: Option<SchemaId>,
     /// The schema of the result.
     pub output: Option<SchemaId>,
+    /// The handler, if there is one.
+    pub handler: HandlerId,
+}
+
+/// What becomes of a declaration that gives a known name another schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is a conflict: the server has bound the name to the schema.
+    Refused,
+    /// It counts for the calls of the next turn: those of this one were made from the old schema.
+    NextTurn,
+    /// It counts from the next call on.
+    AtOnce,
 }
 
 /// A schema that the engine must learn.
@@ -62,9 +81,13 @@ pub struct Drift {
 #[derive(Debug, Default)]
 pub struct Registry {
     entries: List<ToolName, Entry>,
-    /// Schemas that the server sent, by their text.
-    received: List<String, SchemaId>,
-    schemas: u32,
+    /// Declarations that count from the next turn on.
+    next: Vec<Entry>,
+    /// The schemas that the engine knows, by their text.
+    schemas: List<String, SchemaId>,
+    handlers: u32,
+    /// Handlers that no declaration has any more; calls that were let through before may have them.
+    retired: Vec<HandlerId>,
 }
 
 impl Registry {
@@ -75,60 +98,91 @@ impl Registry {
             if self.entries.get(&tool.name).is_some() {
                 return Err(Error::DuplicateTool { tool: tool.name.to_string() });
             }
-            requests.extend(self.declare(tool)?);
+            requests.extend(self.declare(tool, Change::Refused)?.1);
         }
         Ok(requests)
     }
 
     /// Declares a tool. The same name with the same schema may be declared again: the new declaration counts from the next
-    /// call on. With another schema it is a conflict.
-    pub fn declare(&mut self, tool: Tool) -> Result<Vec<SchemaRequest>, Error> {
-        let known = self.entries.get(&tool.name);
-        if known.is_some_and(|known| known.tool.input != tool.input) {
+    /// call on. The name of its handler, and what the engine must learn.
+    pub fn declare(&mut self, tool: Tool, change: Change) -> Result<(HandlerId, Vec<SchemaRequest>), Error> {
+        let changed = self.entries.get(&tool.name).is_some_and(|known| known.tool.input != tool.input);
+        if changed && change == Change::Refused {
             return Err(Error::ToolConflict { tool: tool.name.to_string(), place: ConflictPlace::Here });
         }
-        let (known_input, known_output) = match known {
-            Some(known) if known.tool.output == tool.output => (known.input, known.output),
-            Some(known) => (known.input, None),
-            None => (None, None),
-        };
         let mut requests = Vec::new();
-        let input = known_input.or_else(|| self.name_schema(&tool.input, &mut requests));
-        let output =
-            known_output.or_else(|| tool.output.as_ref().and_then(|schema| self.name_schema(schema, &mut requests)));
-        let name = tool.name.clone();
-        self.entries.take(&name);
-        self.entries.add(name, Entry { tool, input, output });
-        Ok(requests)
+        let input = self.name_declared(&tool.input, &mut requests);
+        let output = tool.output.as_ref().and_then(|schema| self.name_declared(schema, &mut requests));
+        let handler = HandlerId(self.handlers);
+        self.handlers = self.handlers.wrapping_add(1);
+        let entry = Entry { tool, input, output, handler };
+        self.forget_next(&entry.tool.name);
+        if changed && change == Change::NextTurn {
+            self.next.push(entry);
+        } else {
+            self.put(entry);
+        }
+        Ok((handler, requests))
     }
 
-    fn next_schema(&mut self) -> SchemaId {
-        let id = SchemaId(self.schemas);
-        self.schemas = self.schemas.saturating_add(1);
-        id
+    /// Takes a tool back: its calls from now on find no handler. Whether it was declared.
+    pub fn undeclare(&mut self, name: &ToolName) -> bool {
+        self.forget_next(name);
+        let gone = self.entries.take(name);
+        self.retired.extend(gone.iter().map(|entry| entry.handler));
+        gone.is_some()
     }
 
-    fn name_schema(&mut self, schema: &Schema, requests: &mut Vec<SchemaRequest>) -> Option<SchemaId> {
+    /// The turn is over: what was declared for the next one counts.
+    pub fn turn_over(&mut self) {
+        for entry in mem::take(&mut self.next) {
+            self.put(entry);
+        }
+    }
+
+    fn put(&mut self, entry: Entry) {
+        let name = entry.tool.name.clone();
+        self.retired.extend(self.entries.take(&name).map(|old| old.handler));
+        self.entries.add(name, entry);
+    }
+
+    fn forget_next(&mut self, name: &ToolName) {
+        let gone = self.next.iter().position(|entry| entry.tool.name == *name);
+        self.retired.extend(gone.map(|at| self.next.remove(at).handler));
+    }
+
+    /// The handlers that nothing can start any more.
+    pub fn take_unused(&mut self, in_use: impl Fn(HandlerId) -> bool) -> Vec<HandlerId> {
+        let (kept, unused) = mem::take(&mut self.retired).into_iter().partition(|handler| in_use(*handler));
+        self.retired = kept;
+        unused
+    }
+
+    fn name_declared(&mut self, schema: &Schema, requests: &mut Vec<SchemaRequest>) -> Option<SchemaId> {
         if schema.accepts_every_object() {
             return None;
         }
-        let id = self.next_schema();
-        requests.push(SchemaRequest { schema: id, text: schema.text().get().to_owned() });
+        let (id, request) = self.name_schema(schema.text());
+        requests.extend(request);
         Some(id)
+    }
+
+    fn name_schema(&mut self, text: &RawValue) -> (SchemaId, Option<SchemaRequest>) {
+        let text = text.get().to_owned();
+        if let Some(schema) = self.schemas.get(&text) {
+            return (*schema, None);
+        }
+        let schema = SchemaId(u32::try_from(self.schemas.iter().count()).unwrap_or(u32::MAX));
+        self.schemas.add(text.clone(), schema);
+        (schema, Some(SchemaRequest { schema, text }))
     }
 
     /// Names what a value is held against, for the engine.
     pub fn resolve(&mut self, against: Against) -> (SchemaId, Option<SchemaRequest>) {
-        let text = match against {
-            Against::Declared(schema) => return (schema, None),
-            Against::Received(text) => text.get().to_owned(),
-        };
-        if let Some(schema) = self.received.get(&text) {
-            return (*schema, None);
+        match against {
+            Against::Declared(schema) => (schema, None),
+            Against::Received(text) => self.name_schema(&text),
         }
-        let schema = self.next_schema();
-        self.received.add(text.clone(), schema);
-        (schema, Some(SchemaRequest { schema, text }))
     }
 
     /// A tool by name.
@@ -146,9 +200,10 @@ impl Registry {
         self.tools().filter(|tool| tool.has_handler).map(|tool| tool.name.clone()).collect()
     }
 
-    /// The fault to report when the engine refuses a schema.
-    pub fn schema_fault(&self, schema: SchemaId, message: &str) -> Option<ToolFault> {
-        self.entries.iter().find_map(|(_, entry)| {
+    /// The faults to report when the engine refuses a schema: several tools may have it.
+    pub fn schema_faults(&self, schema: SchemaId, message: &str) -> Vec<ToolFault> {
+        let entries = self.entries.iter().map(|(_, entry)| entry).chain(&self.next);
+        let faults = entries.filter_map(|entry| {
             let field = if entry.input == Some(schema) {
                 "inputSchema"
             } else if entry.output == Some(schema) {
@@ -158,7 +213,8 @@ impl Registry {
             };
             let tool = entry.tool.name.to_string();
             Some(ToolFault { tool, field: field.into(), rule: "schema", message: message.to_owned() })
-        })
+        });
+        faults.collect()
     }
 
     /// Holds the tools against the server's.
@@ -203,22 +259,56 @@ mod tests {
         .unwrap()
     }
 
+    fn declare(registry: &mut Registry, tool: Tool) -> (HandlerId, Vec<SchemaRequest>) {
+        registry.declare(tool, Change::Refused).unwrap()
+    }
+
     const EMPTY: &str = r#"{"type":"object"}"#;
     const PATH: &str = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
 
     #[test]
     fn the_same_name_and_schema_may_be_declared_again() {
         let mut registry = Registry::default();
-        assert_eq!(registry.declare(tool("a", PATH, false)).unwrap().len(), 1);
-        assert_eq!(registry.declare(tool("a", PATH, true)).unwrap(), []);
+        assert_eq!(declare(&mut registry, tool("a", PATH, false)).1.len(), 1);
+        assert_eq!(declare(&mut registry, tool("a", PATH, true)), (HandlerId(1), vec![]));
         assert!(registry.get("a").unwrap().tool.has_handler);
+    }
+
+    #[test]
+    fn another_schema_counts_from_the_next_turn_on_where_it_may_change() {
+        let mut registry = Registry::default();
+        declare(&mut registry, tool("a", PATH, true));
+        for schema in [EMPTY, PATH, EMPTY] {
+            registry.declare(tool("a", schema, true), Change::NextTurn).unwrap();
+        }
+        assert_eq!(registry.get("a").unwrap().handler, HandlerId(2), "the same schema counts at once");
+        registry.turn_over();
+        assert_eq!(registry.get("a").unwrap().tool.input, tool("a", EMPTY, true).input);
+        registry.declare(tool("a", PATH, true), Change::AtOnce).unwrap();
+        assert_eq!(registry.get("a").unwrap().tool.input, tool("a", PATH, true).input);
+        registry.declare(tool("a", EMPTY, true), Change::NextTurn).unwrap();
+        assert!(registry.undeclare(&ToolName::received("a")));
+        registry.turn_over();
+        assert!(registry.get("a").is_none() && !registry.undeclare(&ToolName::received("a")));
+    }
+
+    #[test]
+    fn a_handler_is_forgotten_once_no_declaration_and_no_call_has_it() {
+        let mut registry = Registry::default();
+        for _ in 0..3 {
+            declare(&mut registry, tool("a", PATH, true));
+        }
+        assert_eq!(registry.take_unused(|handler| handler == HandlerId(0)), [HandlerId(1)]);
+        registry.undeclare(&ToolName::received("a"));
+        assert_eq!(registry.take_unused(|_| false), [HandlerId(0), HandlerId(2)]);
+        assert_eq!(registry.take_unused(|_| false), []);
     }
 
     #[test]
     fn the_same_name_with_another_schema_is_a_conflict() {
         let mut registry = Registry::default();
-        registry.declare(tool("a", PATH, true)).unwrap();
-        let error = registry.declare(tool("a", EMPTY, true)).unwrap_err();
+        declare(&mut registry, tool("a", PATH, true));
+        let error = registry.declare(tool("a", EMPTY, true), Change::Refused).unwrap_err();
         assert_eq!(error.code(), "tool_conflict");
         assert_eq!(registry.get("a").unwrap().tool.input, tool("a", PATH, true).input);
     }
@@ -234,7 +324,7 @@ mod tests {
         let mut registry = Registry::default();
         let ours = ["same", "changed", "new"].map(|name| tool(name, PATH, true));
         registry.declare_all(ours.into()).unwrap();
-        registry.declare(tool("mute", PATH, false)).unwrap();
+        declare(&mut registry, tool("mute", PATH, false));
         let known = [("same", PATH), ("changed", EMPTY), ("theirs", PATH), ("mute", PATH)]
             .map(|(name, schema)| KnownTool::new(name, Some(serde_json::from_str(schema).unwrap())));
         let drift = registry.compare(Some(&known));

@@ -4,12 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
-use js_sys::{Function, Map};
+use js_sys::{Array, Function};
 
 use crate::conversation::{Command, Conversation, Effect, Input, OperationId, WireEffect};
 use crate::error::Error;
 use crate::protocol::Carry;
-use crate::tool::ToolName;
 
 use super::clock::{self, Alarm};
 use super::fetch::Fetches;
@@ -44,7 +43,7 @@ pub(super) struct Driver {
     surroundings: RefCell<Vec<Listener>>,
     closing: Cell<Option<OperationId>>,
     itself: Weak<Self>,
-    declaring: Slots<OperationId, (ToolName, Function)>,
+    declaring: Slots<OperationId, Function>,
     hooks: Hooks,
 }
 
@@ -52,7 +51,7 @@ impl Driver {
     /// `join` takes a place on the connection that the conversation shares with others, if there is one.
     pub(super) fn new(
         conversation: Conversation,
-        handlers: Map,
+        handlers: &Array,
         join: impl FnOnce(&Inputs) -> Option<Box<dyn Carrier>>,
         hooks: Hooks,
     ) -> Rc<Self> {
@@ -123,20 +122,15 @@ impl Driver {
         self.push(Input::Abandoned { operation });
     }
 
-    /// A handler that takes effect when its declaration is settled.
-    pub(super) fn declaring(&self, operation: OperationId, tool: ToolName, handler: Function) {
-        self.declaring.insert(operation, (tool, handler));
+    /// A handler that counts as soon as its declaration does.
+    pub(super) fn declaring(&self, operation: OperationId, handler: Function) {
+        self.declaring.insert(operation, handler);
     }
 
     pub(super) fn settle(&self, operation: OperationId, result: Result<String, Error>) {
-        let declared = self.declaring.take(operation);
+        drop(self.declaring.take(operation));
         match result {
-            Ok(json) => {
-                if let Some((tool, handler)) = declared {
-                    self.handlers.set(&tool, &handler);
-                }
-                report(self.hooks.settle(operation.0, &json));
-            }
+            Ok(json) => report(self.hooks.settle(operation.0, &json)),
             Err(error) => report(self.hooks.fail(operation.0, &error::to_js(&self.hooks, &error))),
         }
     }
@@ -185,12 +179,18 @@ impl Driver {
             }
             Effect::Wire(WireEffect::AskKey) => key::ask(&self.hooks, &self.inputs),
             Effect::Ledger(effect) => self.ledger.perform(effect),
-            Effect::Review { run, tool, call, arguments } => {
-                self.handlers.review(&self.hooks, &self.inputs, run, &tool, &call, &arguments);
+            Effect::Review { run, handler, tool, call, arguments } => {
+                self.handlers.review(&self.hooks, &self.inputs, (run, handler), &tool, &call, &arguments);
             }
-            Effect::Run { run, tool, call, arguments } => {
-                self.handlers.start(&self.inputs, run, &tool, call, arguments);
+            Effect::Run { run, handler, call, arguments, .. } => {
+                self.handlers.start(&self.inputs, run, handler, call, arguments);
             }
+            Effect::Declared { operation, handler } => {
+                if let Some(function) = self.declaring.take(operation) {
+                    self.handlers.add(handler, function);
+                }
+            }
+            Effect::Forget { handler } => self.handlers.forget(handler),
             Effect::Abort { run, cause } => self.handlers.abort(run, &cause),
             Effect::Emit(event) => report(self.hooks.emit(event.topic.as_str(), &event.json)),
             Effect::Settle { operation, result } if self.closing.get() == Some(operation) => {

@@ -29,6 +29,7 @@ export interface ErrorDetails {
   approval_pending: null;
   approval_answered: null;
   invalid_edit: { issues: Issue[] };
+  unknown_tool: { tool: string };
   unknown_call: { callId: string };
   closed: { reason: string };
   unsupported_environment: { missing: string };

@@ -1,6 +1,6 @@
 //! Running the app's handlers, and what the app does before one starts.
 
-use js_sys::{Function, JSON, Map, Reflect};
+use js_sys::{Array, Function, JSON, Reflect};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use wasm_bindgen::prelude::*;
@@ -9,7 +9,7 @@ use web_sys::{AbortController, AbortSignal, DomException};
 use crate::call::{CallId, RunId, Settled};
 use crate::conversation::{AbortCause, Input, Verdict};
 use crate::json::Object;
-use crate::tool::ToolName;
+use crate::tool::{HandlerId, ToolName};
 
 use super::hooks::Hooks;
 use super::inputs::Inputs;
@@ -22,25 +22,35 @@ const REPLACED: &str = "ResultReplaced";
 
 /// The app's handlers, and the runs that have not ended.
 pub(super) struct Handlers {
-    by_tool: Map,
+    known: Slots<HandlerId, Function>,
     runs: Slots<RunId, AbortController>,
 }
 
 impl Handlers {
-    /// Functions by the tool's name.
-    pub(super) fn new(by_tool: Map) -> Self {
-        Self { by_tool, runs: Slots::new() }
+    /// The handlers of the tools that a conversation starts with, each in its tool's place.
+    pub(super) fn new(first: &Array) -> Self {
+        let known = Slots::new();
+        for (place, handler) in (0..).zip(first.iter()) {
+            if let Ok(handler) = handler.dyn_into() {
+                known.insert(HandlerId(place), handler);
+            }
+        }
+        Self { known, runs: Slots::new() }
     }
 
-    /// Gives a tool its handler. What runs already is not touched.
-    pub(super) fn set(&self, tool: &ToolName, handler: &Function) {
-        self.by_tool.set(&tool.as_str().into(), handler);
+    /// Adds a handler.
+    pub(super) fn add(&self, id: HandlerId, handler: Function) {
+        self.known.insert(id, handler);
+    }
+
+    /// Lets go of a handler. What runs already is not touched.
+    pub(super) fn forget(&self, id: HandlerId) {
+        drop(self.known.take(id));
     }
 
     /// Starts a run, in a task of its own: a slow handler holds up nothing, and one that calls back finds nothing locked.
-    /// The handler is the one that is registered now; replacing it later changes the next call, not this one.
-    pub(super) fn start(&self, inputs: &Inputs, run: RunId, tool: &ToolName, call: CallId, arguments: String) {
-        let handler: Option<Function> = self.by_tool.get(&tool.as_str().into()).dyn_into().ok();
+    pub(super) fn start(&self, inputs: &Inputs, run: RunId, handler: HandlerId, call: CallId, arguments: String) {
+        let handler = self.known.get(handler);
         let Ok(controller) = AbortController::new() else {
             return;
         };
@@ -62,7 +72,7 @@ impl Handlers {
         &self,
         hooks: &Hooks,
         inputs: &Inputs,
-        run: RunId,
+        (run, handler): (RunId, HandlerId),
         tool: &ToolName,
         call: &CallId,
         given: &str,
@@ -70,7 +80,8 @@ impl Handlers {
         let Ok(controller) = AbortController::new() else {
             return;
         };
-        let looked = hooks.review(tool.as_str(), call.as_str(), given, &controller.signal());
+        let handler = self.known.get(handler).map(JsValue::from).unwrap_or_default();
+        let looked = hooks.review(&handler, tool.as_str(), call.as_str(), given, &controller.signal());
         self.runs.insert(run, controller);
         let (runs, inputs) = (self.runs.clone(), inputs.clone());
         task::spawn("looking at a call", async move {

@@ -46,11 +46,12 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     pub(super) fn key(this: &Hooks) -> Result<JsValue, JsValue>;
 
-    /// Lets the app look at a call: JSON text of the arguments, and a signal that aborts when the call has ended. A promise
+    /// Lets the app look at a call of this handler's: JSON text of the arguments, and a signal that aborts when the call has ended. A promise
     /// of the JSON text `{"verdict": "allow" | "ask" | "block", "reason"?, "arguments"?}`.
     #[wasm_bindgen(method, catch)]
     pub(super) fn review(
         this: &Hooks,
+        handler: &JsValue,
         tool: &str,
         call: &str,
         arguments: &str,

@@ -47,7 +47,7 @@ use wasm_bindgen::prelude::*;
 use crate::call::CallId;
 use crate::conversation::{Command, Content, Deed, HistoryQuery, Input, OperationId, Wire};
 use crate::error::Error;
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolName};
 
 use driver::Driver;
 
@@ -137,10 +137,15 @@ impl Session {
     /// Declares a tool, or gives a known one its handler. A refused declaration leaves the handler as it was.
     pub fn declare(&self, operation: u32, definition: &str, handler: Option<Function>) {
         let tool = Tool::from_json(definition);
-        if let (Ok(tool), Some(handler)) = (&tool, handler) {
-            self.driver.declaring(OperationId(operation), tool.name.clone(), handler);
+        if let (Ok(_), Some(handler)) = (&tool, handler) {
+            self.driver.declaring(OperationId(operation), handler);
         }
         self.ask(operation, tool.map(Command::Declare));
+    }
+
+    /// Takes a tool back.
+    pub fn undeclare(&self, operation: u32, name: &str) {
+        self.ask(operation, Ok(Command::Undeclare(ToolName::received(name))));
     }
 
     /// Cancels a call.

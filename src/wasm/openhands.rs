@@ -1,6 +1,6 @@
 //! Conversations with an OpenHands agent-server.
 
-use js_sys::Map;
+use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use crate::conversation::{Conversation, Settings as Resumption};
@@ -19,9 +19,9 @@ impl Session {
     ///
     /// `options` has `url`, `sessionKey?`, `asksKey`, `id`, `resumeWithin`, `results`, `feed?` (the app has a connection of
     /// its own) and, to create the conversation, `request`: the JSON text of the create request's other fields. `tools` is the
-    /// JSON text of the declarations, `handlers` a map of name to function. Throws the error of [`Hooks`]' making when something
+    /// JSON text of the declarations; `handlers` has, in the place of each, its function or nothing. Throws the error of [`Hooks`]' making when something
     /// is refused.
-    pub fn openhands(options: &JsValue, tools: &str, handlers: Map, hooks: Hooks) -> Result<Session, JsValue> {
+    pub fn openhands(options: &JsValue, tools: &str, handlers: &Array, hooks: Hooks) -> Result<Session, JsValue> {
         match conversation(options, tools) {
             Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, |_| None, hooks) }),
             Err(error) => Err(error::to_js(&hooks, &error)),

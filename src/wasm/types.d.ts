@@ -368,8 +368,16 @@ export interface Conversation extends AsyncIterable<TopicEvent> {
   /** Resolves when the turn is over and every authorised call is settled. At once, if nothing runs. */
   idle(options?: Waiting): Promise<TurnEnd>;
   history(options?: HistoryOptions): Promise<HistoryPage>;
-  /** Adds a tool, or gives a known tool its handler. */
+  /**
+   * Adds a tool, or declares a known one anew: calls that are let through from now on get the new handler, and those before keep
+   * what they had. Another schema is a `tool_conflict` with an OpenHands server; UiPath's agents have it from the next turn on.
+   */
   declare(tool: Tool | ToolDefinition): Promise<void>;
+  /**
+   * Takes a tool back: calls that are let through from now on end as `missing_handler`, and those before go on. UiPath's agents
+   * are not offered it any more. Rejects with `unknown_tool` when there is none of this name.
+   */
+  undeclare(name: string): Promise<void>;
   /** Cancels a call: its handler's signal aborts and its outcome is `cancelled`. */
   cancel(callId: string, reason?: string): Promise<void>;
   on<T extends keyof ConversationEvents>(type: T, listener: (event: ConversationEvents[T]) => void): () => void;
@@ -388,7 +396,7 @@ export interface OpenHandsConversation extends Conversation {
   interrupt(options?: Waiting): Promise<void>;
   /** Asks before calls by another policy from now on; in the server's words, for example `{ kind: "AlwaysConfirm" }`. */
   setConfirmationPolicy(policy: { readonly kind: string; readonly [key: string]: unknown }, options?: Waiting): Promise<void>;
-  /** Copies the conversation, up to an event if one is given, and opens the copy with the same tools. */
+  /** Copies the conversation, up to an event if one is given, and opens the copy with the tools declared by now. */
   fork(options?: Waiting & ForkOptions): Promise<OpenHandsConversation>;
   /** Deletes the conversation at the server, and closes it. */
   delete(options?: Waiting): Promise<void>;
@@ -615,7 +623,7 @@ export type ErrorCode =
   | "unsupported_server" | "unauthorized" | "not_found" | "invalid_request" | "request_refused" | "conflict"
   | "already_running" | "capacity" | "server_error" | "unreachable" | "request_timeout" | "bad_response"
   | "conversation_failed" | "conversation_unavailable" | "unconfirmed" | "approval_pending" | "approval_answered"
-  | "invalid_edit" | "unknown_call"
+  | "invalid_edit" | "unknown_call" | "unknown_tool"
   | "closed" | "unsupported_environment" | "wasm_unavailable" | "internal_panic";
 
 /** Every rejection. `code` tells what `details` holds. */

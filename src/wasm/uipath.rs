@@ -1,6 +1,6 @@
 //! Conversations with UiPath's agents, and the connection that they share.
 
-use js_sys::Map;
+use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use crate::conversation::{Conversation, Settings as Resumption};
@@ -33,13 +33,13 @@ impl Session {
     ///
     /// `options` has `url`, `organization`, `tenant`, `sessionKey?`, `socketPath?`, `externalUser?`, `surfaceName?`,
     /// `surfaceVersion?`, `resumeWithin`, `answerUnflagged`, and `id`, or to create the conversation `request`: the JSON text
-    /// of the create request. `tools` is the JSON text of the declarations, `handlers` a map of name to function. Throws the
+    /// of the create request. `tools` is the JSON text of the declarations, `handlers` as for OpenHands. Throws the
     /// error of [`Hooks`]' making when something is refused.
     pub fn uipath(
         line: &Line,
         options: &JsValue,
         tools: &str,
-        handlers: Map,
+        handlers: &Array,
         hooks: Hooks,
     ) -> Result<Session, JsValue> {
         match conversation(options, tools) {

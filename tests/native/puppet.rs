@@ -9,7 +9,7 @@ use pagehand::conversation::{Command as AppCommand, Input, Wire};
 use pagehand::error::Error;
 use pagehand::net::Millis;
 use pagehand::protocol::{Command, CommandId, Meaning, Opened, Outlet, PendingCall, Protocol, Schemas, Signal, Status};
-use pagehand::tool::Tool;
+use pagehand::tool::{Tool, ToolName};
 use serde_json::value::RawValue;
 
 use crate::stage::{Stage, resumption};
@@ -31,6 +31,12 @@ impl Protocol for Puppet {
 
     fn declare(&mut self, _: &Tool, _: &[&Tool]) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn undeclare(&mut self, _: &ToolName) {}
+
+    fn binds(&self) -> bool {
+        true
     }
 
     fn answers(&self) -> bool {

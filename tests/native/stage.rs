@@ -15,7 +15,7 @@ use pagehand::error::Error;
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
 use pagehand::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
 use pagehand::protocol::{Carry, Protocol};
-use pagehand::tool::{Report, SchemaId, Tool};
+use pagehand::tool::{HandlerId, Report, SchemaId, Tool};
 use pagehand_schema::Validator;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,6 +26,7 @@ pub const ID: &str = "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad111";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ran {
     pub tool: String,
+    pub handler: HandlerId,
     pub call: String,
     pub arguments: Value,
 }
@@ -53,6 +54,9 @@ pub struct Stage {
     pub returns: Option<Settled>,
     pub runs: Vec<Ran>,
     pub open_runs: Vec<RunId>,
+    /// The handlers of later declarations, by their operations, and those that nothing starts any more.
+    pub declared: Vec<(u32, HandlerId)>,
+    pub forgotten: Vec<HandlerId>,
     /// What the app is to look at: the run, the call, its arguments.
     pub reviews: Vec<(RunId, String, Value)>,
     pub aborted: Vec<RunId>,
@@ -410,14 +414,17 @@ impl Stage {
             Effect::Review { run, call, arguments, .. } => {
                 self.reviews.push((run, call.to_string(), serde_json::from_str(&arguments).unwrap()));
             }
-            Effect::Run { run, tool, call, arguments } => {
+            Effect::Run { run, handler, tool, call, arguments } => {
+                assert!(!self.forgotten.contains(&handler), "a handler that was let go of is started");
                 let arguments = serde_json::from_str(&arguments).unwrap();
-                self.runs.push(Ran { tool: tool.to_string(), call: call.to_string(), arguments });
+                self.runs.push(Ran { tool: tool.to_string(), handler, call: call.to_string(), arguments });
                 match self.returns.clone() {
                     Some(settled) => return Some(Input::HandlerSettled { run, settled }),
                     None => self.open_runs.push(run),
                 }
             }
+            Effect::Declared { operation, handler } => self.declared.push((operation.0, handler)),
+            Effect::Forget { handler } => self.forgotten.push(handler),
             Effect::Abort { run, .. } => self.aborted.push(run),
             Effect::Emit(event) => self.events.push((event.topic, serde_json::from_str(&event.json).unwrap())),
             Effect::Settle { operation, result } => {

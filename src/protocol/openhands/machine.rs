@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::net::{Liveness, Millis, Request};
 use crate::protocol::{Command, CommandId, Connection, Opened, Outlet, Protocol, Signal, Wire, WireEffect};
-use crate::tool::{RunOn, Tool};
+use crate::tool::{RunOn, Tool, ToolName};
 
 use super::deed::Form;
 use super::feed::Feed;
@@ -231,6 +231,13 @@ impl Protocol for OpenHands {
     // The server takes tools when a conversation is made, and then no more.
     fn declare(&mut self, tool: &Tool, _: &[&Tool]) -> Result<(), Error> {
         rules::check_name(tool)
+    }
+
+    // It keeps them as long as the conversation.
+    fn undeclare(&mut self, _: &ToolName) {}
+
+    fn binds(&self) -> bool {
+        true
     }
 
     fn open(&mut self, tools: &[&Tool], position: Option<String>, seed: u64, now: Millis, out: &mut Outlet) {

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::net::{Backoff, Millis};
 use crate::protocol::key::Keys;
 use crate::protocol::{Carry, Command, CommandId, Meaning, Outlet, Protocol, Signal, Status, Wire, WireEffect};
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolName};
 
 use super::call::Calls;
 use super::exchange::Exchanges;
@@ -199,6 +199,14 @@ impl Protocol for UiPath {
         names::check(tool, others)?;
         self.tools.add(tool);
         Ok(())
+    }
+
+    fn undeclare(&mut self, name: &ToolName) {
+        self.tools.remove(name);
+    }
+
+    fn binds(&self) -> bool {
+        false
     }
 
     fn answers(&self) -> bool {

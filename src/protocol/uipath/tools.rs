@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::json;
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolName};
 
 use super::names::clean;
 
@@ -41,8 +41,12 @@ impl Tools {
             output: tool.output.as_ref().map(|schema| schema.text().to_owned()),
             has_handler: tool.has_handler,
         };
-        self.0.retain(|other| other.name != declared.name);
+        self.remove(&tool.name);
         self.0.push(declared);
+    }
+
+    pub(super) fn remove(&mut self, name: &ToolName) {
+        self.0.retain(|tool| tool.name != name.as_str());
     }
 
     /// The name that the app gave, of a name on the wire.

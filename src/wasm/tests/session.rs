@@ -8,7 +8,6 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use super::stage::{Stage, function, js, met, pause, replace};
 use crate::conversation::{Command, Content, OperationId};
 use crate::net::Millis;
-use crate::tool::ToolName;
 use crate::wasm::clock;
 
 fn send(text: &str) -> Command {
@@ -113,7 +112,7 @@ async fn a_running_call_keeps_its_handler_when_it_is_replaced() {
     }
     let definition = r#"{"name":"slow","description":"d","hasHandler":true}"#;
     let tool = crate::tool::Tool::from_json(definition).unwrap();
-    stage.driver.declaring(OperationId(2), ToolName::received("slow"), function("", "return 'new'"));
+    stage.driver.declaring(OperationId(2), function("", "return 'new'"));
     stage.driver.ask(OperationId(2), Command::Declare(tool));
     stage.socket_does("message", "{ data: 'call slow' }");
     stage.told(1, "\"outcome\"").await;
@@ -131,7 +130,7 @@ async fn a_refused_declaration_changes_no_handler() {
     let other =
         r#"{"name":"kept","description":"d","inputSchema":{"type":"object","minProperties":1},"hasHandler":true}"#;
     let tool = crate::tool::Tool::from_json(other).unwrap();
-    stage.driver.declaring(OperationId(2), ToolName::received("kept"), function("", "return 'new'"));
+    stage.driver.declaring(OperationId(2), function("", "return 'new'"));
     stage.driver.ask(OperationId(2), Command::Declare(tool));
     assert!(stage.log().contains(&"fail 2 tool_conflict".to_owned()), "{:?}", stage.log());
     stage.socket_does("message", "{ data: 'call kept' }");

@@ -14,7 +14,7 @@ use crate::net::{Millis, SocketId};
 use crate::protocol::{
     self, CommandId, Delivery, Meaning, Opened, Outlet, Protocol, Schemas, Signal, Status, Wire, WireEffect,
 };
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolName};
 use crate::wasm::driver::Driver;
 use crate::wasm::hooks::Hooks;
 
@@ -119,6 +119,12 @@ const SOCKET: SocketId = SocketId(1);
 impl Protocol for Scripted {
     fn check(&self, _: &Tool, _: &[&Tool]) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn undeclare(&mut self, _: &ToolName) {}
+
+    fn binds(&self) -> bool {
+        true
     }
 
     fn answers(&self) -> bool {
@@ -233,17 +239,17 @@ impl Stage {
         STAGES.set(STAGES.get() + 1);
         let protocol =
             Scripted { seen: Rc::clone(&seen), deadline: Rc::clone(&deadline), number: STAGES.get(), calls: 0 };
-        let map = Map::new();
+        let functions = Array::new();
         let mut tools = Vec::new();
         for (name, handler) in handlers {
-            map.set(&(*name).into(), handler);
+            functions.push(handler);
             let text = format!(r#"{{"name":"{name}","description":"d","inputSchema":{schema},"hasHandler":true}}"#);
             tools.push(Tool::from_json(&text).unwrap());
         }
         let hooks = hooks();
         let settings = Settings { resume_within: Millis(0), results: false };
         let conversation = Conversation::new(Box::new(protocol), tools, settings, 1).unwrap();
-        let driver = Driver::new(conversation, map, |_| None, hooks.clone());
+        let driver = Driver::new(conversation, &functions, |_| None, hooks.clone());
         Self { driver, seen, deadline, number: STAGES.get(), hooks, _sockets: sockets }
     }
 

@@ -242,11 +242,13 @@ impl World {
                 self.ask_ledger(who, effect);
             }
             Effect::Review { run, arguments, .. } => self.review(who, run, &arguments),
-            Effect::Run { run, tool, call, arguments } => {
+            Effect::Run { run, tool, call, arguments, .. } => {
                 trace!(self, "{who} RUNS {} of {call}", tool.as_str());
                 self.check_run(who, call.as_str(), &arguments);
                 self.run_handler(who, run, tool.as_str());
             }
+            Effect::Declared { operation, handler } => self.declared(who, operation, handler),
+            Effect::Forget { handler } => self.forget(who, handler),
             Effect::Abort { run, .. } => self.abort(who, run),
             Effect::Emit(event) => self.told(who, event.topic, &event.json),
             Effect::Settle { operation, result } => self.settled(who, operation, result),
