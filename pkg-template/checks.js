@@ -63,6 +63,18 @@ export function switchOf(options, field, usually) {
 }
 
 /**
+ * A time. A fraction of a millisecond does not count.
+ * @param {unknown} value
+ * @param {string} field
+ * @param {number} least
+ * @param {number} most
+ */
+export function millisecondsOf(value, field, least, most) {
+  if (typeof value === "number" && value >= least && value <= most) return Math.floor(value);
+  throw invalidArgument(field, `must be a number of milliseconds, ${least} to ${most}`);
+}
+
+/**
  * JSON text of the content parts of a message.
  * @param {unknown} content
  * @param {string} field

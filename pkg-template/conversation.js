@@ -19,6 +19,7 @@ import { declaredTool } from "./tool.js";
  * @property {Declared[]} tools
  * @property {AbortSignal | undefined} signal
  * @property {Guards} guards
+ * @property {number | undefined} unread How many events may wait for a loop that reads them.
  * @property {() => Promise<string>} key The key of the next connection, where it is the app's to say.
  * @property {(tools: string, handlers: (Function | undefined)[], hooks: Hooks) => Session} make
  */
@@ -38,11 +39,12 @@ export class Conversation {
    * @param {Plan} plan
    * @param {LiveSession} live
    */
-  constructor({ core, id, tools, guards }, live = new LiveSession(core)) {
+  constructor({ core, id, tools, guards, unread }, live = new LiveSession(core)) {
     this.#id = id;
     this.#tools = tools;
     this.#guards = guards;
     this.#live = live;
+    live.told.emitter.unread = unread ?? live.told.emitter.unread;
   }
 
   /**

@@ -10,10 +10,10 @@ import { bagOf, planOf } from "./openhands-server.js";
  * @returns {Promise<Dispatcher>}
  */
 export async function dispatcher(options) {
-  const known = ["url", "sessionKey", "conversationId", "tools", "guards", "resumeWithin", "results", "signal"];
-  const { conversationId, tools, guards, resumeWithin, results, signal, ...server } = optionsOf(options ?? null, "options", known);
-  const bag = { ...bagOf(server, conversationId, { resumeWithin, results }), feed: true };
-  const conversation = await OpenHandsConversation.open(planOf(bag, { tools, guards, signal }));
+  const known = ["url", "sessionKey", "conversationId", "tools", "guards", "limits", "resumeWithin", "results", "signal"];
+  const { conversationId, tools, guards, limits, resumeWithin, results, signal, ...server } = optionsOf(options ?? null, "options", known);
+  const bag = { ...bagOf(server, conversationId, { resumeWithin, results, limits }), feed: true };
+  const conversation = await OpenHandsConversation.open(planOf(bag, { tools, guards, limits, signal }));
   return Object.assign(conversation, {
     /** @param {unknown} frame @param {unknown} [more] */
     receive(frame, more) {

@@ -1,6 +1,6 @@
 // @ts-check
 /** @import { ConversationEvents, TopicEvent } from "./types.js" */
-import { invalidArgument, reportThrown } from "./errors.js";
+import { PagehandError, invalidArgument, reportThrown } from "./errors.js";
 
 /** @typedef {keyof ConversationEvents} Topic */
 /** @typedef {(value: any) => void} Listener */
@@ -15,6 +15,8 @@ export class Emitter {
   /** @type {Map<Topic, Set<{ listener: Listener }>>} */ #listeners = new Map();
   /** @type {Set<Stream>} */ #streams = new Set();
   #ended = false;
+  /** How many events may wait for an iterator to be read. */
+  unread = 100_000;
 
   /**
    * Whether somebody wants events of this kind: nobody has to parse what nobody reads.
@@ -58,7 +60,7 @@ export class Emitter {
         reportThrown(error);
       }
     }
-    for (const stream of this.#streams) stream.push(/** @type {TopicEvent} */ ({ type: topic, value }));
+    for (const stream of this.#streams) stream.push(/** @type {TopicEvent} */ ({ type: topic, value }), this.unread);
   }
 
   /** @returns {AsyncIterableIterator<TopicEvent>} */
@@ -85,6 +87,7 @@ class Stream {
   /** @type {TopicEvent[]} */ #events = [];
   /** @type {((result: IteratorResult<TopicEvent, undefined>) => void)[]} */ #readers = [];
   /** @type {() => void} */ #leave;
+  /** @type {PagehandError | undefined} Why nothing more comes. */ #failed;
   #ended = false;
 
   /** @param {() => void} leave */
@@ -92,11 +95,16 @@ class Stream {
     this.#leave = leave;
   }
 
-  /** @param {TopicEvent} event */
-  push(event) {
+  /** @param {TopicEvent} event @param {number} most */
+  push(event, most) {
     const reader = this.#readers.shift();
-    if (reader === undefined) this.#events.push(event);
-    else reader({ done: false, value: event });
+    if (reader !== undefined) return reader({ done: false, value: event });
+    if (this.#events.length < most) return void this.#events.push(event);
+    // What was told is given; of what followed nothing, rather than something.
+    const details = { limit: "unreadEvents", most };
+    this.#failed = new PagehandError("limit_exceeded", `unreadEvents: ${most} wait already; read them faster`, { details });
+    this.#leave();
+    this.end();
   }
 
   end() {
@@ -108,6 +116,9 @@ class Stream {
   next() {
     const event = this.#events.shift();
     if (event !== undefined) return Promise.resolve({ done: false, value: event });
+    const failed = this.#failed;
+    this.#failed = undefined;
+    if (failed !== undefined) return Promise.reject(failed);
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => this.#readers.push(resolve));
   }

@@ -6,7 +6,7 @@ import { invalidArgument } from "./errors.js";
 import { OpenHandsConversation } from "./openhands-conversation.js";
 import { core } from "./openhands-core.js";
 import { Session } from "./openhands-glue.js";
-import { absenceOf, keyOf, planOf as neutralPlanOf, requireSocket } from "./plan.js";
+import { absenceOf, keyOf, limitsOf, planOf as neutralPlanOf, requireSocket } from "./plan.js";
 
 /**
  * An OpenHands agent-server.
@@ -15,7 +15,7 @@ import { absenceOf, keyOf, planOf as neutralPlanOf, requireSocket } from "./plan
  */
 export function openhands(options) {
   const given = optionsOf(options ?? null, "options", ["url", "sessionKey"]);
-  /** @param {unknown} id @param {{ resumeWithin?: unknown, results?: unknown }} more @param {string} [request] */
+  /** @param {unknown} id @param {More} more @param {string} [request] */
   const bag = (id, more, request) => ({ ...bagOf(given, id, more), request });
   bag(NO_CONVERSATION, {});
 
@@ -23,12 +23,12 @@ export function openhands(options) {
   const server = {
     async start(startOptions) {
       const given = optionsOf(startOptions ?? null, "options");
-      const { tools, guards, conversationId = randomUuid(), resumeWithin, results, signal, ...rest } = given;
+      const { tools, guards, limits, conversationId = randomUuid(), resumeWithin, results, signal, ...rest } = given;
       const request = jsonOf(rest, "options");
-      return opened(bag(conversationId, { resumeWithin, results }, request), { tools, guards, signal });
+      return opened(bag(conversationId, { resumeWithin, results, limits }, request), { tools, guards, limits, signal });
     },
     async attach(conversationId, attachOptions) {
-      const given = optionsOf(attachOptions, "options", ["tools", "guards", "resumeWithin", "results", "signal"]);
+      const given = optionsOf(attachOptions, "options", ["tools", "guards", "limits", "resumeWithin", "results", "signal"]);
       return opened(bag(conversationId, given), given);
     },
     async list(listOptions) {
@@ -48,21 +48,23 @@ const NO_CONVERSATION = "00000000-0000-0000-0000-000000000000";
  * @typedef {{ url: string, key: unknown, id: string, resumeWithin: number, results: boolean, request?: string, feed?: boolean }} Bag
  */
 
-/** @typedef {{ tools?: unknown, guards?: unknown, signal?: unknown }} Given */
+/** @typedef {{ tools?: unknown, guards?: unknown, limits?: unknown, signal?: unknown }} Given */
+/** @typedef {{ resumeWithin?: unknown, results?: unknown, limits?: unknown }} More */
 
 /**
  * @param {Record<string, unknown>} server
  * @param {unknown} id
- * @param {{ resumeWithin?: unknown, results?: unknown }} more
+ * @param {More} more
  * @returns {Bag}
  */
-export function bagOf({ url, sessionKey }, id, { resumeWithin, results }) {
+export function bagOf({ url, sessionKey }, id, { resumeWithin, results, limits }) {
   keyOf(sessionKey, "sessionKey");
   return {
     url: textOf(url, "url"),
     key: sessionKey,
     id: textOf(id, "conversationId"),
     resumeWithin: absenceOf(resumeWithin),
+    ...limitsOf(limits),
     results: resultsOf(results),
   };
 }

@@ -2,30 +2,35 @@
 /** @import { Plan } from "./conversation.js" */
 /** @import { Core } from "./core.js" */
 // What opening a conversation takes, whatever the server.
-import { signalOf } from "./checks.js";
+import { millisecondsOf, optionsOf, signalOf } from "./checks.js";
 import { PagehandError, invalidArgument } from "./errors.js";
 import { Guards, guardsOf } from "./guards.js";
 import { declaredTools } from "./tool.js";
 
 /** What a header can carry. */
 const KEY = /^[\x21-\x7e]+$/;
+const LIMITS = [
+  "argumentBytes", "argumentDepth", "resultBytes", "frameBytes", "pendingCalls", "pendingRequests", "unreadEvents",
+];
+const LARGEST = 2 ** 31 - 1;
 /** What is kept of a conversation is kept longer than that. */
 const LONGEST_ABSENCE = 7 * 24 * 3_600_000;
 
 /**
  * @param {Core} core
  * @param {string} id
- * @param {{ tools?: unknown, guards?: unknown, signal?: unknown }} given
+ * @param {{ tools?: unknown, guards?: unknown, limits?: unknown, signal?: unknown }} given
  * @param {unknown} key A function is asked before every connection.
  * @param {Plan["make"]} make
  * @returns {Plan}
  */
-export function planOf(core, id, { tools, guards, signal }, key, make) {
+export function planOf(core, id, { tools, guards, limits, signal }, key, make) {
   return {
     core,
     id,
     tools: declaredTools(tools),
     guards: new Guards(guardsOf(guards)),
+    unread: limitsOf(limits).unreadEvents,
     signal: signalOf({ signal }),
     key: async () => (typeof key === "function" ? key() : undefined),
     make,
@@ -48,8 +53,21 @@ export function keyOf(key, field) {
 
 /** @param {unknown} value */
 export function absenceOf(value = 300_000) {
-  if (typeof value === "number" && value >= 0 && value <= LONGEST_ABSENCE) return Math.floor(value);
-  throw invalidArgument("resumeWithin", `must be a number of milliseconds, 0 to ${LONGEST_ABSENCE}`);
+  return millisecondsOf(value, "resumeWithin", 0, LONGEST_ABSENCE);
+}
+
+/**
+ * What the app limits. The core knows what the rest is.
+ * @param {unknown} given
+ * @returns {Record<string, number>}
+ */
+export function limitsOf(given) {
+  const limits = optionsOf(given, "limits", LIMITS);
+  for (const [name, value] of Object.entries(limits)) {
+    if (value === undefined || (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LARGEST)) continue;
+    throw invalidArgument(`limits.${name}`, `must be a whole number, 1 to ${LARGEST}`);
+  }
+  return /** @type {any} */ (limits);
 }
 
 /** A conversation needs a socket. */

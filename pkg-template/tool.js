@@ -18,7 +18,7 @@ import { remember, schemaOf, transforming, validatorOf } from "./standard.js";
  */
 
 const FIELDS = [
-  "name", "description", "inputSchema", "parameters", "outputSchema", "annotations", "timeout", "runOn", "confirm", "execute",
+  "name", "description", "inputSchema", "parameters", "outputSchema", "annotations", "timeout", "runOn", "confirm", "versioned", "execute",
 ];
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
@@ -71,7 +71,7 @@ export function tool(definition) {
     if (!FIELDS.includes(field)) throw fault(field, "unknown_field", `not a field of a tool; ${FIELDS.join(", ")} are`);
   }
   if (name === "") throw fault("name", "name_pattern", "must be a string that is not empty");
-  const { description, annotations, timeout, runOn, confirm, execute, outputSchema } = given;
+  const { description, annotations, timeout, runOn, confirm, versioned, execute, outputSchema } = given;
   if (typeof description !== "string") {
     throw fault("description", "description_required", "must be a string: the model decides on a call by it");
   }
@@ -92,6 +92,7 @@ export function tool(definition) {
   if (confirm !== undefined && typeof confirm !== "boolean" && typeof confirm !== "function") {
     throw fault("confirm", "confirm", "must be true, false, or a function of the arguments");
   }
+  if (versioned !== undefined && typeof versioned !== "boolean") throw fault("versioned", "versioned", "must be true or false");
   if (execute !== undefined && typeof execute !== "function") {
     throw fault("execute", "execute_function", "must be a function, or be left out");
   }
@@ -106,6 +107,7 @@ export function tool(definition) {
     annotations: copy("annotations", annotations),
     timeout,
     runOn,
+    versioned,
   };
   const checked = withoutAbsent({ ...kept, confirm, execute });
   const validators = { input: validatorOf(input.standard), output: validatorOf(output?.standard) };

@@ -1,10 +1,13 @@
 // @ts-check
 /** @import { Attachment, InputStream, InputStreamOptions, Waiting } from "./types.js" */
 /** @import { Plan } from "./conversation.js" */
-import { objectOf, optionsOf, signalOf, textOf } from "./checks.js";
+import { millisecondsOf, objectOf, optionsOf, signalOf, textOf } from "./checks.js";
 import { Conversation } from "./conversation.js";
 import { PagehandError, invalidArgument } from "./errors.js";
 import { LiveSession } from "./live-session.js";
+
+/** Milliseconds: longer than any pause in speech. */
+const LONGEST = 2 ** 31 - 1;
 
 /** What only UiPath's service can do with a conversation. */
 export class UiPathConversation extends Conversation {
@@ -82,6 +85,9 @@ export class UiPathConversation extends Conversation {
    */
   async openInput(options) {
     const { signal, ...given } = optionsOf(options, "options");
+    for (const field of ["prefixPaddingMs", "silenceDurationMs"]) {
+      if (given[field] !== undefined) millisecondsOf(given[field], field, 0, LONGEST);
+    }
     const { streamId } = await this.#live.do("startStream", given, { signal });
     return {
       id: streamId,

@@ -3,7 +3,7 @@
 import { jsonOf, objectOf, optionsOf, switchOf, textOf } from "./checks.js";
 import { Conversation } from "./conversation.js";
 import { invalidArgument } from "./errors.js";
-import { absenceOf, keyOf, planOf, requireSocket } from "./plan.js";
+import { absenceOf, keyOf, limitsOf, planOf, requireSocket } from "./plan.js";
 import { SharedLine } from "./shared-line.js";
 import { UiPathConversation } from "./uipath-conversation.js";
 import { core } from "./uipath-core.js";
@@ -39,7 +39,7 @@ export function uipath(options) {
   const planned = (which, given) => {
     const resumeWithin = absenceOf(given.resumeWithin);
     const answerUnflagged = switchOf(given, "answerUnflagged", false);
-    const options = { ...service, ...which, resumeWithin, answerUnflagged };
+    const options = { ...service, ...which, ...limitsOf(given.limits), resumeWithin, answerUnflagged };
     return planOf(core, which.id ?? "", given, token, (declarations, handlers, hooks) =>
       Session.uipath(line.current, options, declarations, handlers, hooks),
     );
@@ -56,12 +56,12 @@ export function uipath(options) {
   /** @type {UiPathServer} */
   const server = {
     async start(startOptions) {
-      const { tools, guards, resumeWithin, answerUnflagged, signal, ...rest } = optionsOf(startOptions ?? null, "options");
-      const given = { tools, guards, resumeWithin, answerUnflagged, signal };
+      const { tools, guards, limits, resumeWithin, answerUnflagged, signal, ...rest } = optionsOf(startOptions ?? null, "options");
+      const given = { tools, guards, limits, resumeWithin, answerUnflagged, signal };
       return opened({ request: jsonOf(rest, "options") }, given);
     },
     async attach(conversationId, attachOptions) {
-      const known = ["tools", "guards", "resumeWithin", "answerUnflagged", "signal"];
+      const known = ["tools", "guards", "limits", "resumeWithin", "answerUnflagged", "signal"];
       return opened({ id: textOf(conversationId, "conversationId") }, optionsOf(attachOptions, "options", known));
     },
     async agents(given) {

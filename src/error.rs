@@ -30,6 +30,9 @@ pub enum Error {
         tool: String,
         /// Where the other declaration is.
         place: ConflictPlace,
+        /// A name that is free: the tool's with the version of its schema.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        suggestion: Option<String>,
     },
     /// The name belongs to one of the server's own tools.
     ToolCollision {
@@ -141,6 +144,13 @@ pub enum Error {
         #[serde(rename = "callId")]
         call: String,
     },
+    /// The app asks for more than the page takes.
+    LimitExceeded {
+        /// The limit's name.
+        limit: &'static str,
+        /// What it is set to.
+        most: usize,
+    },
     /// The conversation is closed.
     Closed {
         /// What closed it.
@@ -215,6 +225,7 @@ impl Error {
             Self::InvalidEdit { .. } => "invalid_edit",
             Self::UnknownTool { .. } => "unknown_tool",
             Self::UnknownCall { .. } => "unknown_call",
+            Self::LimitExceeded { .. } => "limit_exceeded",
             Self::Closed { .. } => "closed",
         }
     }
@@ -226,7 +237,8 @@ impl Error {
             | Self::Capacity { .. }
             | Self::Server { .. }
             | Self::Unreachable
-            | Self::RequestTimeout => true,
+            | Self::RequestTimeout
+            | Self::LimitExceeded { .. } => true,
             Self::Conflict { retryable, .. } => *retryable,
             Self::InvalidArgument { .. }
             | Self::InvalidTool(_)
@@ -268,13 +280,17 @@ impl fmt::Display for Error {
             Self::InvalidTool(fault) => {
                 write!(f, "tool {:?}: {}: {}", fault.tool, fault.field, fault.message)
             }
-            Self::ToolConflict { tool, place: ConflictPlace::Here } => {
-                write!(f, "tool {tool:?} is declared already, with another schema")
+            Self::ToolConflict { tool, place, suggestion } => {
+                match place {
+                    ConflictPlace::Here => write!(f, "tool {tool:?} is declared already, with another schema"),
+                    ConflictPlace::Server => write!(f, "the server knows tool {tool:?} with another schema"),
+                }?;
+                f.write_str("; a changed schema needs a new name")?;
+                match suggestion {
+                    Some(name) => write!(f, ", such as {name:?}, which `versioned: true` gives it"),
+                    None => Ok(()),
+                }
             }
-            Self::ToolConflict { tool, place: ConflictPlace::Server } => write!(
-                f,
-                "the server knows tool {tool:?} with another schema; a changed schema needs a new name"
-            ),
             Self::ToolCollision { tool } => write!(f, "{tool:?} is the name of one of the server's own tools"),
             Self::DuplicateTool { tool } => write!(f, "tool {tool:?} is declared twice"),
             Self::AnnouncementRefused { tool, because } => {
@@ -316,6 +332,7 @@ impl fmt::Display for Error {
             }
             Self::UnknownTool { tool } => write!(f, "no tool {tool:?} is declared"),
             Self::UnknownCall { call } => write!(f, "no open call has the id {call:?}"),
+            Self::LimitExceeded { limit, most } => write!(f, "{limit}: {most} wait already; await some of them first"),
             Self::Closed { reason } => write!(f, "the conversation is closed: {reason}"),
         }
     }
@@ -335,7 +352,7 @@ mod tests {
         vec![
             Error::InvalidArgument { field: "url", message: text() },
             Error::InvalidTool(fault),
-            Error::ToolConflict { tool: text(), place: ConflictPlace::Here },
+            Error::ToolConflict { tool: text(), place: ConflictPlace::Here, suggestion: Some(text()) },
             Error::ToolCollision { tool: text() },
             Error::DuplicateTool { tool: text() },
             Error::AnnouncementRefused { tool: text(), because: "hook" },
@@ -359,6 +376,7 @@ mod tests {
             Error::InvalidEdit { issues: Vec::new() },
             Error::UnknownTool { tool: text() },
             Error::UnknownCall { call: text() },
+            Error::LimitExceeded { limit: "limit", most: 1 },
             Error::Closed { reason: text() },
         ]
     }

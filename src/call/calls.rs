@@ -9,7 +9,7 @@ use crate::recent::Recent;
 use crate::tool::{Registry, Schemas};
 
 use super::open_call::{Call, late, record, tell};
-use super::{Action, CallId, CheckId, Ending, FailureCode, Outcome, RunId, State};
+use super::{Action, CallId, CheckId, Ending, FailureCode, Limits, Outcome, RunId, State};
 
 /// Calls that may wait to be let through. More than that were left behind by turns that are over.
 const ANNOUNCED: usize = 1_024;
@@ -20,6 +20,7 @@ const ANNOUNCED: usize = 1_024;
 /// order the happenings come.
 #[derive(Debug, Default)]
 pub struct Calls {
+    pub(super) limits: Limits,
     /// Whether the agent waits for each outcome, so that no other page may be at work when one is told.
     pub(super) answering: bool,
     pub(super) open: List<CallId, Call>,
@@ -34,8 +35,8 @@ pub struct Calls {
 
 impl Calls {
     /// The calls of a server that waits for answers, or does not.
-    pub fn new(answering: bool) -> Self {
-        Self { answering, ..Self::default() }
+    pub fn new(answering: bool, limits: Limits) -> Self {
+        Self { limits, answering, ..Self::default() }
     }
 
     /// The agent wants a call.
@@ -51,15 +52,17 @@ impl Calls {
         if self.ended.contains(id.as_str()) {
             return;
         }
+        let (tool, wire) = (&*registry.plain(tool.to_owned()), tool.to_owned());
         match self.open.get_mut(id) {
             None => {
                 self.make_room(out);
-                let call = Call { schemas, ..Call::new(State::Announced, tool, Some(arguments.clone())) };
+                let call = Call { wire, schemas, ..Call::new(State::Announced, tool, Some(arguments.clone())) };
                 self.open.add(id.clone(), call);
                 tell(id, tool, State::Announced, "the agent asks for it", Some(arguments), None, out);
             }
             Some(call) if call.state == State::Authorised && call.arguments.is_none() => {
                 tool.clone_into(&mut call.tool);
+                call.wire = wire;
                 call.arguments = Some(arguments.clone());
                 tell(id, tool, State::Authorised, "let through before it was seen", Some(arguments), None, out);
                 self.begin(id, registry, out);

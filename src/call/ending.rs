@@ -62,6 +62,9 @@ impl Calls {
             FailureCode::InvalidSchema => "the tool's schema is wrong",
             FailureCode::SchemaEngineUnavailable => "the schema engine could not be loaded",
             FailureCode::CallUnavailable => "the server could not show the call",
+            FailureCode::ArgumentsTooLarge => "the arguments are too large",
+            FailureCode::ResultTooLarge => "the result is too large",
+            FailureCode::TooManyCalls => "too many calls are on their way",
             FailureCode::ResultWithheld => "a guard kept the result back",
         };
         self.finish(id, reason, Outcome::Failed { code, name: String::new(), message }, out);

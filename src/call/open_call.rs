@@ -12,6 +12,8 @@ use super::{Action, CallId, Ending, Outcome, RunId, State, Step, Verdict};
 pub(super) struct Call {
     pub(super) state: State,
     pub(super) tool: String,
+    /// The name that the server calls the tool by.
+    pub(super) wire: String,
     pub(super) arguments: Option<Box<RawValue>>,
     pub(super) schemas: Schemas,
     pub(super) terms: Terms,
@@ -46,6 +48,7 @@ impl Call {
         Self {
             state,
             tool: tool.to_owned(),
+            wire: String::new(),
             arguments,
             terms: Terms::default(),
             ready: false,

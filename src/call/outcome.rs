@@ -90,6 +90,12 @@ pub enum FailureCode {
     CallUnavailable,
     /// A guard kept the result back: the handler has done its work.
     ResultWithheld,
+    /// The arguments are larger or deeper than the page takes.
+    ArgumentsTooLarge,
+    /// The result is larger than the page takes: the handler has done its work.
+    ResultTooLarge,
+    /// Too many calls are on their way.
+    TooManyCalls,
 }
 
 /// How a handler ended.

@@ -5,19 +5,39 @@ use serde_json::value::RawValue;
 use crate::net::Millis;
 use crate::tool::{Against, Registry, Report, SchemaId};
 
-use super::open_call::{Terms, late, tell};
+use super::limits::beyond;
+use super::open_call::{Call, Terms, late, tell};
+use super::repair;
 use super::{
     AbortCause, Action, CallId, Calls, CheckId, Claim, Ending, EngineError, FailureCode, Outcome, RunId, Settled, State,
 };
 
+/// Why a call is not run that was made from another schema than the tool has here.
+const OTHER_VERSION: &str = "it is of another version of the tool, with another schema";
+
 impl Calls {
     pub(super) fn begin(&mut self, id: &CallId, registry: &Registry, out: &mut Vec<Action>) {
         let check = CheckId(self.number());
+        let here = |call: &Call| call.state.is_under_way() && call.state != State::Elsewhere;
+        let under_way = self.open.iter().filter(|(_, call)| here(call)).count();
         let Some(call) = self.open.get_mut(id) else { return };
-        let Some(entry) = registry.get(&call.tool).filter(|entry| entry.tool.has_handler) else {
+        let entry = registry.get(&call.wire);
+        let Some(entry) = entry.filter(|entry| entry.tool.has_handler) else {
             let outcome = Outcome::MissingHandler { tool: call.tool.clone(), registered: registry.handled() };
-            return self.finish(id, "no handler has this name", outcome, out);
+            let other = entry.is_none() && registry.other_version(&call.wire).is_some();
+            let reason = if other { OTHER_VERSION } else { "no handler has this name" };
+            return self.finish(id, reason, outcome, out);
         };
+        let too_many = beyond("there are", under_way, "calls on their way", self.limits.pending_calls);
+        if let Some(message) = too_many {
+            return self.fail(id, FailureCode::TooManyCalls, message, out);
+        }
+        if let Some(message) = call.arguments.as_deref().and_then(|arguments| self.limits.too_large(arguments)) {
+            return self.fail(id, FailureCode::ArgumentsTooLarge, message, out);
+        }
+        if call.arguments.as_deref().is_some_and(repair::is_nothing) {
+            call.tell_changed(id, "no arguments count as an empty object", repair::empty(), out);
+        }
         let against = |declared: Option<SchemaId>, received: &Option<Box<RawValue>>| {
             declared.map(Against::Declared).or_else(|| received.clone().map(Against::Received))
         };
@@ -28,6 +48,10 @@ impl Calls {
             reviewed: entry.tool.reviewed,
             handler: Some(entry.handler),
         };
+        let wrong = call.arguments.as_deref().and_then(repair::no_object).filter(|_| call.terms.input.is_none());
+        if let Some(outcome) = wrong {
+            return self.finish(id, "the arguments are no object", outcome, out);
+        }
         self.line.push_back(id.clone());
         let Some(against) = call.terms.input.clone() else {
             call.ready = true;
@@ -136,6 +160,9 @@ impl Calls {
         out: &mut Vec<Action>,
     ) {
         let Some(call) = self.open.get_mut(&id) else { return };
+        if let Some(message) = beyond("the result has", text.len(), "bytes", self.limits.result_bytes) {
+            return self.fail(&id, FailureCode::ResultTooLarge, message, out);
+        }
         match (RawValue::from_string(text), call.terms.output.clone()) {
             (Err(_), _) => {
                 self.fail(&id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);

@@ -100,6 +100,8 @@ impl Conversation {
             if asked.is_empty() { "the server waits no longer" } else { "the server waits for something else" };
         self.close_approvals(gone, reason, &Error::ApprovalAnswered);
         for (id, calls) in asked {
+            let plain = |call: PendingCall| PendingCall { tool: self.registry.plain(call.tool), ..call };
+            let calls: Vec<_> = calls.into_iter().map(plain).collect();
             for call in &calls {
                 self.calls_do(now, |all, _, out| all.waiting(&call.call_id, out));
             }
@@ -179,7 +181,7 @@ impl Conversation {
             let rule = "must be an object, where the question is editable";
             return self.settle(wanted.operation, Err(Error::invalid("arguments", rule)));
         }
-        let declared = self.registry.get(&call.tool).and_then(|entry| entry.input).map(Against::Declared);
+        let declared = self.registry.named(&call.tool).and_then(|entry| entry.input).map(Against::Declared);
         let against = self.calls.input_of(&call.call_id).or(declared);
         let Some(against) = against.or_else(|| call.schema.clone().map(Against::Received)) else {
             let id = Rc::clone(&approval.id);

@@ -5,7 +5,7 @@
 use crate::error::Error;
 use crate::tool::{Change, RunOn, SchemaRequest, Tool, ToolName};
 
-use super::state::Conversation;
+use super::state::{Conversation, as_bound};
 use super::{Effect, OperationId};
 
 impl Conversation {
@@ -13,6 +13,7 @@ impl Conversation {
         if let (RunOn::Announcement, Some(because)) = (tool.run_on, self.gate) {
             return Err(Error::AnnouncementRefused { tool: tool.name.to_string(), because });
         }
+        let tool = as_bound(self.protocol.as_ref(), tool);
         let change = match (self.protocol.binds(), self.turn.is_active()) {
             (true, _) => Change::Refused,
             (false, true) => Change::NextTurn,

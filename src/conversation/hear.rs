@@ -14,6 +14,7 @@ impl Conversation {
             Signal::Opened(opened) => self.hear_opened(opened, now),
             Signal::Ready => self.hear_ready(),
             Signal::Ended(error) => {
+                let error = self.registry.advise(error);
                 // What the app asked for is no error.
                 if !matches!(error, Error::Closed { .. }) {
                     self.tell_error(&error);
@@ -56,7 +57,7 @@ impl Conversation {
         }
         self.turn.status(&opened.status, now);
         self.status = opened.status;
-        self.known = opened.tools;
+        self.registry.meet(opened.tools);
         // A conversation that the server names has its name only now.
         self.key = self.protocol.ledger_key().into();
         let Opened { id, created, loses_messages, .. } = opened;
@@ -119,15 +120,19 @@ impl Conversation {
                 calls.authorised(&call, "the server let it through", arguments, registry, out);
             }),
             Meaning::Rejected { call, tool, reason } => {
+                let tool = self.registry.plain(tool);
                 self.calls_do(now, |calls, _, out| calls.rejected(&call, &tool, reason, out));
             }
             Meaning::Withdrawn { call, tool, reason } => {
+                let tool = self.registry.plain(tool);
                 self.calls_do(now, |calls, _, out| calls.withdrawn(&call, &tool, reason, out));
             }
             Meaning::Ended { call, tool, reason } => {
+                let tool = self.registry.plain(tool);
                 self.calls_do(now, |calls, _, out| calls.server_ended(&call, &tool, reason, out));
             }
             Meaning::Orphaned { call, tool, reason } => {
+                let tool = self.registry.plain(tool);
                 self.calls_do(now, |calls, _, out| calls.orphaned(&call, &tool, reason, out));
             }
             Meaning::Status(status) => {

@@ -92,6 +92,9 @@ impl Conversation {
     }
 
     fn app(&mut self, operation: OperationId, command: Command, now: Millis) {
+        if let Some(error) = self.refused_by_limit(&command) {
+            return self.settle(operation, Err(error));
+        }
         match command {
             Command::Open => self.open(operation),
             Command::Close => {
@@ -250,6 +253,9 @@ impl Conversation {
     fn wire(&mut self, wire: Wire, now: Millis) {
         if matches!(wire, Wire::Surroundings(Surroundings::Leaving)) && !self.calls.any_unclaimed() {
             self.write_place_now(true, now);
+        }
+        if self.is_too_large(&wire) {
+            return;
         }
         let mut outlet = Outlet::default();
         self.protocol.wire(wire, now, &mut outlet);

@@ -8,6 +8,7 @@ mod effect;
 mod event;
 mod hear;
 mod input;
+mod limit;
 mod machine;
 mod memory;
 mod perform;
@@ -22,5 +23,5 @@ pub use event::{Event, Topic};
 pub use input::{Command, Input, OperationId};
 pub use state::{Conversation, Settings};
 
-pub use crate::call::{AbortCause, CheckId, EngineError, LedgerEffect, LedgerInput, Verdict};
+pub use crate::call::{AbortCause, CheckId, EngineError, LedgerEffect, LedgerInput, Limits, Verdict};
 pub use crate::protocol::{Deed, Page as HistoryQuery, Surroundings, Wire, WireEffect};

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::json;
 use crate::net::Millis;
 use crate::protocol::{self, Status};
+use crate::tool::Registry;
 
 use super::state::{Conversation, Phase, Purpose};
 use super::{Content, Effect};
@@ -116,7 +117,7 @@ impl Conversation {
         self.claim_answers();
         if self.results.owed.iter().all(|owed| owed.stage == Stage::Ours) {
             let owed = mem::take(&mut self.results.owed);
-            if let Ok(content) = Content::text(&text(&owed)) {
+            if let Ok(content) = Content::text(&text(&owed, &self.registry)) {
                 self.turn.begin(true, now);
                 let say = protocol::Command::Say { content: content.into_json(), run: true };
                 self.command(Purpose::Results(owed), say, now);
@@ -237,10 +238,12 @@ impl Conversation {
     }
 }
 
-fn text(owed: &[Owed]) -> String {
+/// The agent knows its tools by their names on the wire.
+fn text(owed: &[Owed], registry: &Registry) -> String {
     let mut text = MARK.to_owned();
     for owed in owed {
-        text.extend(["\n", &owed.tool, " ", owed.call.as_str(), ": ", &owed.outcome]);
+        let tool = registry.named(&owed.tool).map_or(owed.tool.as_str(), |entry| entry.tool.wire.as_str());
+        text.extend(["\n", tool, " ", owed.call.as_str(), ": ", &owed.outcome]);
     }
     text
 }

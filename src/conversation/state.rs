@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::call::{CallId, Calls};
+use crate::call::{CallId, Calls, Limits};
 use crate::error::Error;
 use crate::list::List;
 use crate::net::Millis;
 use crate::protocol::{CommandId, Protocol, Status};
 use crate::recent::Recent;
-use crate::tool::{KnownTool, Registry, SchemaRequest, Tool};
+use crate::tool::{Registry, SchemaRequest, Tool};
 
 use super::approval::{Approval, Given};
 use super::memory::Written;
@@ -31,7 +31,6 @@ pub struct Conversation {
     pub(super) status: Status,
     /// What the run that failed last said.
     pub(super) failure: Option<Failure>,
-    pub(super) known: Option<Vec<KnownTool>>,
     pub(super) gate: Option<&'static str>,
     pub(super) opened: Option<Opened>,
     pub(super) settings: Settings,
@@ -88,6 +87,8 @@ pub struct Settings {
     pub resume_within: Millis,
     /// Whether the agent is told the outcomes of calls in a message, for want of another way.
     pub results: bool,
+    /// What the page takes at most.
+    pub limits: Limits,
 }
 
 /// What a failed run said.
@@ -108,6 +109,7 @@ impl Conversation {
     /// A conversation over a protocol, with the tools that it starts with. The seed decides all jitter. Tools that break a
     /// rule are refused here, before anything is sent.
     pub fn new(protocol: Box<dyn Protocol>, tools: Vec<Tool>, settings: Settings, seed: u64) -> Result<Self, Error> {
+        let tools: Vec<_> = tools.into_iter().map(|tool| as_bound(protocol.as_ref(), tool)).collect();
         for (place, tool) in tools.iter().enumerate() {
             let others: Vec<_> = tools.iter().take(place).collect();
             protocol.check(tool, &others)?;
@@ -116,7 +118,7 @@ impl Conversation {
         let schemas = registry.declare_all(tools)?;
         Ok(Self {
             key: protocol.ledger_key().into(),
-            calls: Calls::new(protocol.answers()),
+            calls: Calls::new(protocol.answers(), settings.limits.clone()),
             protocol,
             registry,
             told: Recent::default(),
@@ -124,7 +126,6 @@ impl Conversation {
             phase: Phase::New,
             status: Status::Idle,
             failure: None,
-            known: None,
             gate: None,
             opened: None,
             settings,
@@ -141,4 +142,9 @@ impl Conversation {
             out: Vec::new(),
         })
     }
+}
+
+/// A tool as this server is to know it.
+pub(super) fn as_bound(protocol: &dyn Protocol, tool: Tool) -> Tool {
+    if protocol.binds() { tool } else { tool.unversioned() }
 }

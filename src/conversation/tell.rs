@@ -70,7 +70,7 @@ struct ErrorEvent<'a> {
 impl Conversation {
     pub(super) fn opening_answer(&self) -> String {
         let (id, created) = self.opened.as_ref().map_or(("", false), |opened| (opened.id.as_str(), opened.created));
-        let tools = self.registry.compare(self.known.as_deref());
+        let tools = self.registry.compare();
         json::text(&OpeningAnswer { id, created, status: self.status.as_str(), tools })
     }
 
@@ -79,7 +79,7 @@ impl Conversation {
     }
 
     pub(super) fn tell_tools(&mut self) {
-        let drift = self.registry.compare(self.known.as_deref());
+        let drift = self.registry.compare();
         self.emit(Topic::Tools, &drift);
     }
 

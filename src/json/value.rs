@@ -64,6 +64,28 @@ impl Value {
         })
     }
 
+    /// The same text for all values that are equal: members in their order, numbers by their worth, no space.
+    pub fn canonical(&self) -> String {
+        match self {
+            Self::Null => "null".to_owned(),
+            Self::Bool(true) => "true".to_owned(),
+            Self::Bool(false) => "false".to_owned(),
+            Self::Number(number) => number.canonical(),
+            Self::String(text) => super::text(text),
+            Self::Array(items) => {
+                let items: Vec<_> = items.iter().map(Self::canonical).collect();
+                ["[", &items.join(","), "]"].concat()
+            }
+            Self::Object(members) => {
+                let members: Vec<_> = members
+                    .iter()
+                    .map(|(name, value)| [&super::text(name), ":", &value.canonical()].concat())
+                    .collect();
+                ["{", &members.join(","), "}"].concat()
+            }
+        }
+    }
+
     /// The string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -105,6 +127,12 @@ impl Number {
         if fraction.contains(['e', 'E']) { None } else { whole.parse().ok() }
     }
 
+    fn canonical(&self) -> String {
+        let (negative, digits, power) = self.worth();
+        let power = power.map(|power| power.to_string()).unwrap_or_default();
+        [if negative { "-" } else { "" }, &digits, "e", &power].concat()
+    }
+
     /// The sign, the digits without the zeros around them, and the power of ten of the last.
     fn worth(&self) -> (bool, String, Option<i64>) {
         let (mantissa, exponent) = self.0.split_once(['e', 'E']).unwrap_or((&self.0, "0"));
@@ -144,6 +172,15 @@ mod tests {
         assert_ne!(value(r#"{"a":null}"#), value("{}"));
         assert_eq!(value(r#"{"a":1,"b":0,"a":2}"#), value(r#"{"a":2,"b":0}"#));
         assert_eq!(value(r#"{"a":1,"a":3,"b":0,"a":2}"#), value(r#"{"b":0,"a":2}"#));
+    }
+
+    #[test]
+    fn equal_values_have_one_text() {
+        let canonical = |text| value(text).unwrap().canonical();
+        let text = r#"{"a":["x\n",1e2,e,true,null],"b":{"é":-15e-1}}"#;
+        assert_eq!(canonical(r#"{ "b":{"\u00e9":-1.50}, "a":["x\u000a", 100.0, -0, true, null] }"#), text);
+        assert_eq!(canonical(r#"{"a":["x\n",1e2,0.0,true,null],"b":{"é":-15E-1}}"#), text);
+        assert_ne!(canonical(r#"["1e2"]"#), canonical("[1e2]"));
     }
 
     #[test]

@@ -75,6 +75,8 @@ pub enum NoticeCode {
     UnknownFrame,
     /// A frame that is not what the protocol promises; it was dropped.
     MalformedFrame,
+    /// A frame that is larger than the page takes; it was dropped.
+    FrameTooLarge,
     /// A streamed text ended without the message that it was to become.
     StreamAborted,
     /// The server's log is not the one that was read before.

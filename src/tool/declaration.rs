@@ -6,7 +6,7 @@ use crate::error::{Error, ToolFault};
 use crate::json::{self, Object, Value};
 use crate::net::Millis;
 
-use super::{Annotations, Schema, ToolName};
+use super::{Annotations, Schema, ToolName, version};
 
 const DEFAULT_TIMEOUT: u64 = 60_000;
 /// The longest time that a browser's timer can wait.
@@ -26,6 +26,8 @@ pub enum RunOn {
 pub struct Tool {
     /// The name.
     pub name: ToolName,
+    /// The name that the server knows it by.
+    pub wire: ToolName,
     /// What the model reads.
     pub description: String,
     /// What the arguments must look like.
@@ -45,6 +47,13 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// The same for a server that does not bind names: it knows the tool by its own.
+    #[must_use]
+    pub fn unversioned(mut self) -> Self {
+        self.wire = self.name.clone();
+        self
+    }
+
     /// Reads one declaration: the JSON text of a `ToolDefinition` (`types.d.ts`) without its functions, and with
     /// `hasHandler` and `reviewed`. The error names the field and the rule.
     pub fn from_json(text: &str) -> Result<Self, Error> {
@@ -69,6 +78,10 @@ impl Tool {
         let name = ToolName::declared(&given).ok_or_else(|| {
             fault("name", "name_pattern", "a letter or _, then letters, digits, _, - and spaces; 64 characters at most")
         })?;
+        let versioned = fields.flag("versioned");
+        if versioned && name.as_str().len() + version::ADDED > ToolName::LONGEST {
+            return Err(fault("name", "name_pattern", "57 characters at most, where a version is added"));
+        }
         let description = fields.string("description").filter(|text| !text.trim().is_empty()).ok_or_else(|| {
             fault("description", "description_required", "the model needs a text to decide on a call")
         })?;
@@ -104,7 +117,8 @@ impl Tool {
         };
         let has_handler = fields.flag("hasHandler");
         let reviewed = fields.flag("reviewed");
-        Ok(Self { name, description, input, output, annotations, timeout, run_on, has_handler, reviewed })
+        let wire = if versioned { input.versioned(&name) } else { name.clone() };
+        Ok(Self { name, wire, description, input, output, annotations, timeout, run_on, has_handler, reviewed })
     }
 }
 
@@ -197,6 +211,16 @@ mod tests {
         assert_eq!(tool.timeout, Millis(60_000));
         assert!(tool.input.accepts_every_object());
         assert!(!tool.has_handler);
+    }
+
+    #[test]
+    fn a_version_is_added_to_the_name_on_the_wire_where_there_is_room_for_it() {
+        let tool = |name: &str| Tool::from_json(&format!(r#"{{"name":"{name}","description":"d","versioned":true}}"#));
+        let short = tool("read").unwrap();
+        assert_eq!((short.name.as_str(), &short.wire.as_str()[..5], short.wire.as_str().len()), ("read", "read_", 11));
+        assert_eq!(tool(&"x".repeat(57)).unwrap().wire.as_str().len(), 64);
+        assert_eq!(tool(&"x".repeat(58)).unwrap_err().code(), "invalid_tool");
+        assert_eq!(tool("read").unwrap().unversioned().wire.as_str(), "read");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod declaration;
 mod name;
 mod registry;
 mod schema;
+mod version;
 
 pub use crate::report::{Issue, Report};
 pub use annotations::Annotations;

@@ -5,20 +5,21 @@ use std::rc::Rc;
 
 use serde::{Serialize, Serializer};
 
-const LONGEST: usize = 64;
-
 /// A tool's name: a letter or `_`, then letters, digits, `_`, `-` and spaces, 64 characters at most. Each kind of server takes
 /// less, which its protocol checks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolName(Rc<str>);
 
 impl ToolName {
+    /// The longest name, in characters.
+    pub const LONGEST: usize = 64;
+
     /// A name that the app declares; `None` when it breaks the rule.
     pub fn declared(text: &str) -> Option<Self> {
         let mut characters = text.chars();
         let starts = characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
         let goes_on = characters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' '));
-        (starts && goes_on && text.len() <= LONGEST).then(|| Self(text.into()))
+        (starts && goes_on && text.len() <= Self::LONGEST).then(|| Self(text.into()))
     }
 
     /// A name as a server gave it: servers accept more than an app should declare.

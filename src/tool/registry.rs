@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::error::{ConflictPlace, Error, ToolFault};
 use crate::list::List;
 
-use super::{Against, Schema, SchemaId, Tool, ToolName};
+use super::{Against, Schema, SchemaId, Tool, ToolName, version};
 
 /// Names the handler of one declaration. Those that a conversation starts with are numbered by their place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,6 +86,8 @@ pub struct Registry {
     /// The schemas that the engine knows, by their text.
     schemas: List<String, SchemaId>,
     handlers: u32,
+    /// The tools that the server has; unknown where it takes what is declared, turn by turn.
+    server: Option<Vec<KnownTool>>,
     /// Handlers that no declaration has any more; calls that were let through before may have them.
     retired: Vec<HandlerId>,
 }
@@ -108,7 +110,11 @@ impl Registry {
     pub fn declare(&mut self, tool: Tool, change: Change) -> Result<(HandlerId, Vec<SchemaRequest>), Error> {
         let changed = self.entries.get(&tool.name).is_some_and(|known| known.tool.input != tool.input);
         if changed && change == Change::Refused {
-            return Err(Error::ToolConflict { tool: tool.name.to_string(), place: ConflictPlace::Here });
+            let suggestion = Some(tool.input.versioned(&tool.name).to_string());
+            return Err(Error::ToolConflict { tool: tool.name.to_string(), place: ConflictPlace::Here, suggestion });
+        }
+        if self.tools().any(|other| other.wire == tool.wire && other.name != tool.name) {
+            return Err(Error::DuplicateTool { tool: tool.wire.to_string() });
         }
         let mut requests = Vec::new();
         let input = self.name_declared(&tool.input, &mut requests);
@@ -185,9 +191,48 @@ impl Registry {
         }
     }
 
-    /// A tool by name.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    /// A tool by the name that the server calls it by. It may be that of another version: then only if the schema is the same.
+    pub fn get(&self, wire: &str) -> Option<&Entry> {
+        let entries = || self.entries.iter().map(|(_, entry)| entry);
+        entries().find(|entry| entry.tool.wire.as_str() == wire).or_else(|| {
+            let same = |entry: &&Entry| self.server_schema(wire) == Some(&entry.tool.input);
+            self.other_version(wire).filter(same)
+        })
+    }
+
+    /// A tool by the name that the app gave it.
+    pub fn named(&self, name: &str) -> Option<&Entry> {
         self.entries.get(&ToolName::received(name))
+    }
+
+    /// The name that the app gave to what the server calls so.
+    pub fn plain(&self, wire: String) -> String {
+        self.get(&wire).map_or(wire, |entry| entry.tool.name.to_string())
+    }
+
+    /// The tool that this is another version of.
+    pub fn other_version(&self, wire: &str) -> Option<&Entry> {
+        let named = |name: &str| self.named(name).filter(|entry| entry.tool.wire.as_str() != wire);
+        named(wire).or_else(|| named(version::unversioned(wire)?))
+    }
+
+    /// What the server has, once that is known.
+    pub fn meet(&mut self, server: Option<Vec<KnownTool>>) {
+        self.server = server;
+    }
+
+    fn server_schema(&self, wire: &str) -> Option<&Schema> {
+        self.server.iter().flatten().find(|known| known.name.as_str() == wire)?.input.as_ref()
+    }
+
+    /// Offers another name for a tool that the server knows with another schema.
+    pub fn advise(&self, mut error: Error) -> Error {
+        if let Error::ToolConflict { tool, suggestion, .. } = &mut error {
+            // One with a version has met another schema of the same: there is no better name.
+            let plain = self.tools().find(|known| known.name.as_str() == *tool && known.wire == known.name);
+            *suggestion = plain.map(|known| known.input.versioned(&known.name).to_string());
+        }
+        error
     }
 
     /// All tools, in the order they were declared.
@@ -218,32 +263,40 @@ impl Registry {
     }
 
     /// Holds the tools against the server's.
-    pub fn compare(&self, known: Option<&[KnownTool]>) -> Drift {
+    pub fn compare(&self) -> Drift {
         let mut drift = Drift::default();
-        let Some(known) = known else {
+        let Some(known) = &self.server else {
             for tool in self.tools() {
                 let list = if tool.has_handler { &mut drift.ready } else { &mut drift.missing_handlers };
                 list.push(tool.name.clone());
             }
             return drift;
         };
+        let mut met: Vec<&ToolName> = Vec::new();
         for theirs in known {
-            let ours = self.entries.get(&theirs.name);
+            let ours = self.get(theirs.name.as_str());
             let handled = ours.is_some_and(|ours| ours.tool.has_handler);
             let differs = ours.is_some_and(|ours| theirs.input.as_ref() != Some(&ours.tool.input));
+            let name = ours.map_or(&theirs.name, |ours| &ours.tool.name);
+            // The server may have one tool under several names.
+            if ours.is_some() && met.contains(&name) {
+                continue;
+            }
+            met.push(name);
             if !handled {
-                drift.missing_handlers.push(theirs.name.clone());
+                drift.missing_handlers.push(name.clone());
             }
             if differs {
-                drift.different_schema.push(theirs.name.clone());
+                drift.different_schema.push(name.clone());
             }
             if handled && !differs {
-                drift.ready.push(theirs.name.clone());
+                drift.ready.push(name.clone());
             }
         }
-        let unknown =
-            self.entries.iter().map(|(name, _)| name).filter(|name| !known.iter().any(|theirs| theirs.name == **name));
-        drift.unknown_to_server = unknown.cloned().collect();
+        let unknown = self.tools().filter(|tool| {
+            !known.iter().any(|theirs| self.get(theirs.name.as_str()).is_some_and(|ours| ours.tool.name == tool.name))
+        });
+        drift.unknown_to_server = unknown.map(|tool| tool.name.clone()).collect();
         drift
     }
 }
@@ -319,6 +372,40 @@ mod tests {
         assert_eq!(Registry::default().declare_all(tools).unwrap_err().code(), "duplicate_tool");
     }
 
+    fn versioned(name: &str, schema: &str) -> Tool {
+        let more = r#""hasHandler":true,"versioned":true"#;
+        Tool::from_json(&format!(r#"{{"name":"{name}","description":"d","inputSchema":{schema},{more}}}"#)).unwrap()
+    }
+
+    #[test]
+    fn a_tool_with_a_version_answers_to_its_name_on_the_wire_and_to_others_with_the_same_schema() {
+        let mut registry = Registry::default();
+        let tool = versioned("a", PATH);
+        let wire = tool.wire.to_string();
+        declare(&mut registry, tool);
+        let known = |name: &str, schema| KnownTool::new(name, Some(serde_json::from_str(schema).unwrap()));
+        registry.meet(Some(vec![known("a", PATH), known("a_000000", EMPTY), known(&wire, PATH)]));
+        assert!(registry.get(&wire).is_some() && registry.get("a").is_some());
+        assert!(registry.get("a_000000").is_none() && registry.other_version("a_000000").is_some());
+        assert_eq!((registry.plain(wire.clone()), registry.plain("a_000000".into())), ("a".into(), "a_000000".into()));
+        let drift = registry.compare();
+        assert_eq!(drift.ready, [ToolName::received("a")]);
+        assert_eq!(drift.missing_handlers, [ToolName::received("a_000000")]);
+        assert!(drift.unknown_to_server.is_empty() && drift.different_schema.is_empty());
+        registry.meet(Some(vec![known("a", EMPTY)]));
+        assert!(registry.get("a").is_none(), "it was declared with another schema");
+        assert_eq!(registry.compare().unknown_to_server, [ToolName::received("a")]);
+    }
+
+    #[test]
+    fn two_tools_cannot_have_one_name_on_the_wire() {
+        let mut registry = Registry::default();
+        let one = versioned("a", PATH);
+        let other = tool(one.wire.as_str(), EMPTY, true);
+        declare(&mut registry, one);
+        assert_eq!(registry.declare(other, Change::Refused).unwrap_err().code(), "duplicate_tool");
+    }
+
     #[test]
     fn every_difference_from_the_server_is_told() {
         let mut registry = Registry::default();
@@ -327,7 +414,8 @@ mod tests {
         declare(&mut registry, tool("mute", PATH, false));
         let known = [("same", PATH), ("changed", EMPTY), ("theirs", PATH), ("mute", PATH)]
             .map(|(name, schema)| KnownTool::new(name, Some(serde_json::from_str(schema).unwrap())));
-        let drift = registry.compare(Some(&known));
+        registry.meet(Some(known.into()));
+        let drift = registry.compare();
         let names = |list: &[ToolName]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         assert_eq!(names(&drift.ready), "same");
         assert_eq!(names(&drift.different_schema), "changed");

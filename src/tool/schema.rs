@@ -4,6 +4,8 @@ use serde_json::value::RawValue;
 
 use crate::json::Value;
 
+use super::{ToolName, version};
+
 /// Names a schema of a conversation towards the schema engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SchemaId(pub u32);
@@ -15,7 +17,6 @@ pub struct Schema {
     value: Value,
 }
 
-/// Equal as the servers compare: key order does not count, array order does.
 /// What a server says about what a call takes and gives, for tools whose declaration does not say it. JSON text.
 #[derive(Debug, Clone, Default)]
 pub struct Schemas {
@@ -34,6 +35,7 @@ pub enum Against {
     Received(Box<RawValue>),
 }
 
+/// Equal as the servers compare: key order does not count, array order does.
 impl PartialEq for Schema {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
@@ -50,6 +52,11 @@ impl Schema {
     /// The text as it was given.
     pub fn text(&self) -> &RawValue {
         &self.text
+    }
+
+    /// A tool's name with the version of this schema.
+    pub fn versioned(&self, name: &ToolName) -> ToolName {
+        version::versioned(name, &self.value)
     }
 
     /// A keyword at the top.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::call::Settled;
+use crate::call::{Limits, Settled};
 use crate::error::Error;
 use crate::json;
 use crate::net::Millis;
@@ -86,6 +86,18 @@ pub(super) fn number_at(value: &JsValue, name: &str) -> Option<u16> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
 pub(super) fn millis_at(value: &JsValue, name: &str) -> Millis {
     Millis(float_at(value, name).unwrap_or_default() as u64)
+}
+
+/// The limits that the app has set, of the others the usual ones.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
+pub(super) fn limits_of(value: &JsValue) -> Limits {
+    let mut limits = Limits::default();
+    for (name, limit) in limits.by_name() {
+        if let Some(set) = float_at(value, name) {
+            *limit = set as usize;
+        }
+    }
+    limits
 }
 
 /// Whether a property is there and no `false`.

@@ -5,7 +5,8 @@ export interface ErrorDetails {
   invalid_argument: { field: string; message: string };
   /** `rule` is the broken rule's stable name. */
   invalid_tool: { tool: string; field: string; rule: string; message: string };
-  tool_conflict: { tool: string; place: "here" | "server" };
+  /** `suggestion` is a name that is free, if there is one to offer. */
+  tool_conflict: { tool: string; place: "here" | "server"; suggestion?: string };
   tool_collision: { tool: string };
   duplicate_tool: { tool: string };
   announcement_refused: { tool: string; because: string };
@@ -29,6 +30,8 @@ export interface ErrorDetails {
   approval_pending: null;
   approval_answered: null;
   invalid_edit: { issues: Issue[] };
+  /** What waits already is at its limit. */
+  limit_exceeded: { limit: string; most: number };
   unknown_tool: { tool: string };
   unknown_call: { callId: string };
   closed: { reason: string };

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
 use crate::tool::Tool;
 
-use super::convert::{flag_at, millis_at, needed_text_at, text_at};
+use super::convert::{flag_at, limits_of, millis_at, needed_text_at, text_at};
 use super::driver::Driver;
 use super::hooks::Hooks;
 use super::{Session, clock, error};
@@ -45,7 +45,10 @@ fn conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {
         None => SessionKey::None,
     };
     let protocol = OpenHands::new(Settings { url: needed_text_at(options, "url")?, session_key }, opening)?;
-    let resumption =
-        Resumption { resume_within: millis_at(options, "resumeWithin"), results: flag_at(options, "results") };
+    let resumption = Resumption {
+        resume_within: millis_at(options, "resumeWithin"),
+        results: flag_at(options, "results"),
+        limits: limits_of(options),
+    };
     Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
 }

@@ -60,6 +60,13 @@ export interface ToolDefinition<Input extends ToolSchema = any, Output extends T
    * Whether a person is asked before the handler starts, where the server has not asked: always, or when the function says so. The question is an `approval` like the server's, on the page that has the call.
    */
   confirm?: boolean | ((args: Given<Input>) => boolean | Promise<boolean>);
+  /**
+   * Whether an OpenHands server knows the tool by its name and the version of its input schema, such as `read_board_3f9a1c`: that
+   * server binds a name to a schema for as long as it lives. Everywhere in the app it keeps its plain name. Calls of another
+   * version, from a conversation that was made with one, end as `missing_handler`. The name may have 57 characters then. UiPath's
+   * agents know their tools by the plain name, and nothing is bound. Default `false`.
+   */
+  versioned?: boolean;
   /** A tool without a handler is declared all the same: its calls settle as `missing_handler`. */
   execute?(args: Arguments<Input>, context: CallContext): Returned | Promise<Returned>;
 }
@@ -135,11 +142,12 @@ export type Outcome =
 
 /**
  * Why a call failed: `handler_threw`, `result_not_serializable`, `invalid_schema` (the tool's own schema),
- * `schema_engine_unavailable`, `call_unavailable` (an authorised call that the server could not show us).
+ * `schema_engine_unavailable`, `call_unavailable` (an authorised call that the server could not show us), `result_withheld` (by a
+ * guard), and what is beyond a limit: `arguments_too_large`, `result_too_large`, `too_many_calls`.
  */
 export type FailureCode =
   | "handler_threw" | "result_not_serializable" | "invalid_schema" | "schema_engine_unavailable" | "call_unavailable"
-  | "result_withheld";
+  | "result_withheld" | "arguments_too_large" | "result_too_large" | "too_many_calls";
 
 /** One difference between two values: without `from` it is new, without `to` it is gone. */
 export interface Edit {
@@ -215,22 +223,26 @@ export interface ConnectionEvent {
   code?: ErrorCode;
 }
 
-/** How the app's tools compare with those the server has for this conversation. */
+/**
+ * How the app's tools compare with those the server has for this conversation. An OpenHands server tells what a conversation was
+ * made with. UiPath's service keeps nothing of what was declared with earlier turns, and does not say which tools an agent has: all
+ * tools with a handler are `ready` there, those without are `missingHandlers`, and the other lists are empty.
+ */
 export interface ToolReport {
   /** Known to the server, with a handler here and the same schema. */
   ready: string[];
-  /** Known to the server, no handler here: calls settle as `missing_handler`. */
+  /** Removed: known to the server, no handler here. Calls settle as `missing_handler`. Other versions of a tool are among them. */
   missingHandlers: string[];
-  /** Declared here, unknown to the server: the agent cannot call them in this conversation. */
+  /** Added: declared here, unknown to the server. The agent cannot call them in this conversation. */
   unknownToServer: string[];
-  /** Known to both with different schemas; arguments are checked against ours. */
+  /** Changed: known to both with different schemas; arguments are checked against ours. */
   differentSchema: string[];
 }
 
 /** What happened without a place of its own: every drop, repair, dedupe and refusal. */
 export interface NoticeEvent { code: NoticeCode; message: string; eventId?: string }
 export type NoticeCode =
-  | "duplicate_event" | "unknown_event" | "unknown_frame" | "malformed_frame" | "stream_aborted" | "log_rewound"
+  | "duplicate_event" | "unknown_event" | "unknown_frame" | "malformed_frame" | "frame_too_large" | "stream_aborted" | "log_rewound"
   | "call_refused" | "server_error" | "late_signal" | "storage_unavailable" | "missed"
   | "unknown_call" | "unflagged_call" | "result_too_large";
 
@@ -435,6 +447,25 @@ export interface OpenHandsOptions {
 export interface ConversationOptions extends Waiting {
   tools?: ReadonlyArray<Tool | ToolDefinition>;
   guards?: readonly Guard[];
+  limits?: Limits;
+}
+
+/** What a page takes at most: whole numbers, 1 to 2147483647. Whatever is beyond is told, with its size and the limit. */
+export interface Limits {
+  /** Bytes of a call's arguments as JSON. A call beyond ends as `failed` with `arguments_too_large`. Default 4194304. */
+  argumentBytes?: number;
+  /** How deep arrays and objects may lie in each other in them. The same. Default 100. */
+  argumentDepth?: number;
+  /** Bytes of a result as JSON. A call beyond ends as `failed` with `result_too_large`; its handler has run. Default 4194304. */
+  resultBytes?: number;
+  /** Bytes of a frame from the server. One beyond is dropped, and a `frame_too_large` notice says so. Default 67108864. */
+  frameBytes?: number;
+  /** Calls of this page on their way. One beyond ends as `failed` with `too_many_calls`. Default 1000. */
+  pendingCalls?: number;
+  /** What the app waits for: messages, requests, `idle()`. One beyond rejects with `limit_exceeded`. Default 1000. */
+  pendingRequests?: number;
+  /** Events that wait for a `for await` loop. Then it ends with `limit_exceeded`, once it has read them. Default 100000. */
+  unreadEvents?: number;
 }
 
 /** Fields of `POST /api/conversations` that pass through beside these are kept as given. */
@@ -623,7 +654,7 @@ export type ErrorCode =
   | "unsupported_server" | "unauthorized" | "not_found" | "invalid_request" | "request_refused" | "conflict"
   | "already_running" | "capacity" | "server_error" | "unreachable" | "request_timeout" | "bad_response"
   | "conversation_failed" | "conversation_unavailable" | "unconfirmed" | "approval_pending" | "approval_answered"
-  | "invalid_edit" | "unknown_call" | "unknown_tool"
+  | "invalid_edit" | "unknown_call" | "unknown_tool" | "limit_exceeded"
   | "closed" | "unsupported_environment" | "wasm_unavailable" | "internal_panic";
 
 /** Every rejection. `code` tells what `details` holds. */

@@ -9,7 +9,7 @@ use crate::protocol::SessionKey;
 use crate::protocol::uipath::{Line as Core, Opening, Settings, Surface, UiPath};
 use crate::tool::Tool;
 
-use super::convert::{flag_at, millis_at, needed_text_at, text_at};
+use super::convert::{flag_at, limits_of, millis_at, needed_text_at, text_at};
 use super::driver::Driver;
 use super::hooks::Hooks;
 use super::line::Line;
@@ -59,7 +59,8 @@ fn conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {
     };
     let protocol = UiPath::new(settings(options)?, opening)?;
     let protocol = if flag_at(options, "answerUnflagged") { protocol.answering_unflagged() } else { protocol };
-    let resumption = Resumption { resume_within: millis_at(options, "resumeWithin"), results: false };
+    let (resume_within, limits) = (millis_at(options, "resumeWithin"), limits_of(options));
+    let resumption = Resumption { resume_within, results: false, limits };
     Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
 }
 

@@ -333,6 +333,63 @@ async function conversations() {
     assert.equal((await rejection(conversation.declare({ name: "x" }))).code, "invalid_tool");
   });
 
+  test("case_35_a_tool_is_declared_anew_and_its_confirmation_goes_with_its_handler", async (t) => {
+    const { conversation } = await setUp(t, [calling("add", { a: 1, b: 2 }), done], [{ ...add(() => 1), confirm: true }]);
+    await rejection(conversation.declare({ ...add(() => 2), inputSchema: undefined, parameters: undefined, confirm: false }));
+    await conversation.declare({ ...add(() => 3), confirm: false });
+    const calls = record(conversation, "call");
+    await play(conversation);
+    assert.deepEqual(calls.at(-1).outcome, { kind: "ok", result: 3 });
+    assert.ok(!calls.some(({ state }) => state === "confirming"), "the new declaration asks nobody");
+  });
+
+  test("a tool is taken back by its name", async (t) => {
+    const { conversation } = await setUp(t, [calling("add", { a: 1, b: 2 }), done], [add(() => 3)]);
+    for (const [name, code] of [["sub", "unknown_tool"], [5, "invalid_argument"]]) {
+      assert.equal((await rejection(conversation.undeclare(name))).code, code);
+    }
+    await conversation.undeclare("add");
+    assert.deepEqual(conversation.tools.missingHandlers, ["add"]);
+    const calls = record(conversation, "call");
+    await play(conversation);
+    assert.deepEqual(calls.at(-1).outcome, { kind: "missing_handler", tool: "add", registered: [] });
+    await conversation.close();
+    assert.equal((await rejection(conversation.undeclare("add"))).code, "closed");
+  });
+
+  test("case_34_whatever_a_handler_returns_has_an_outcome", async (t) => {
+    const cyclic = {};
+    cyclic.self = cyclic;
+    const results = [
+      ["x".repeat(15_000), "ok"],
+      ["x".repeat(1_000_000), "ok"],
+      ["x".repeat(4 * 1_048_576), "result_too_large"],
+      [cyclic, "result_not_serializable"],
+      [10n, "result_not_serializable"],
+      [() => 1, "result_not_serializable"],
+      [Symbol("s"), "result_not_serializable"],
+      [undefined, "ok"],
+      [new Error("e"), "ok"],
+      [new Date(0), "ok"],
+      [NaN, "ok"],
+    ];
+    const left = results.map(([result]) => result);
+    const steps = results.map(() => calling("add", { a: 1, b: 2 }));
+    const { conversation } = await setUp(t, [...steps, done], [add(() => left.shift())]);
+    const calls = record(conversation, "call");
+    await play(conversation);
+    const outcomes = calls.filter(({ state }) => state === "settled").map(({ outcome }) => outcome);
+    assert.deepEqual(outcomes.map(({ kind, code }) => code ?? kind), results.map(([, ends]) => ends));
+    assert.deepEqual(outcomes.slice(7).map(({ result }) => result), [null, {}, "1970-01-01T00:00:00.000Z", null]);
+  });
+
+  test("what the app sets is the limit", async (t) => {
+    const { conversation } = await setUp(t, [calling("add", { a: 1, b: 2 }), done], [add(() => "four")], { limits: { resultBytes: 5 } });
+    const calls = record(conversation, "call");
+    await play(conversation);
+    assert.equal(calls.at(-1).outcome.message, "the result has 6 bytes, and the limit is 5");
+  });
+
   testInside("a hundred conversations come and go", async (t) => {
     const mock = await mockServer(t, { play: [done] });
     const server = openhands({ url: mock.url, sessionKey: "canary-key" });

@@ -93,6 +93,23 @@ test("an iterator gives what came since its making, and ends with the conversati
   assert.deepEqual(await emitter.stream().next(), { done: true, value: undefined });
 });
 
+test("a loop that falls too far behind gets what there was, then the reason, then its end", async () => {
+  const emitter = new Emitter();
+  emitter.unread = 2;
+  const stream = emitter.stream();
+  const quick = emitter.stream();
+  const reading = [];
+  for (const n of [1, 2, 3]) {
+    reading.push(quick.next());
+    emitter.emit("status", n);
+  }
+  assert.deepEqual([(await stream.next()).value.value, (await stream.next()).value.value], [1, 2]);
+  await assert.rejects(stream.next(), { code: "limit_exceeded", details: { limit: "unreadEvents", most: 2 } });
+  assert.equal((await stream.next()).done, true);
+  assert.deepEqual((await Promise.all(reading)).map(({ value }) => value.value), [1, 2, 3]);
+  assert.ok(emitter.wants("call"), "the other one goes on");
+});
+
 test("a loop that breaks off leaves", async () => {
   const emitter = new Emitter();
   const loop = (async () => {

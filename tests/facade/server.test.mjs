@@ -65,10 +65,24 @@ test("what start and attach refuse", async () => {
     ["6a520000-0000-4000-8000-000000000000", null, "options"],
     ["6a520000-0000-4000-8000-000000000000", { resumeWithin: -1 }, "resumeWithin"],
     ["6a520000-0000-4000-8000-000000000000", { resumeWithin: Infinity }, "resumeWithin"],
+    ["6a520000-0000-4000-8000-000000000000", { limits: 5 }, "limits"],
+    ["6a520000-0000-4000-8000-000000000000", { limits: { bytes: 5 } }, "bytes"],
   ]) {
     assert.deepEqual(await code(nowhere.attach(id, options)), ["invalid_argument", field]);
   }
+  for (const limit of [0, -1, 1.5, NaN, Infinity, "5", 5n, null, 2 ** 31]) {
+    const refused = await code(nowhere.start({ ...start, limits: { resultBytes: limit } }));
+    assert.deepEqual(refused, ["invalid_argument", "limits.resultBytes"]);
+  }
   assert.deepEqual(await code(openhands({ url: "ftp://localhost" }).start(start)), ["invalid_argument", "url"]);
+});
+
+test("case_12_an_absence_that_is_no_time_is_refused_and_the_unit_is_named", async () => {
+  for (const resumeWithin of [-1, NaN, Infinity, "5000", 5n, null, 7 * 24 * 3_600_000 + 1]) {
+    const error = await rejection(openhands({ url: "http://localhost:1" }).start({ workspace: "/", agent: {}, resumeWithin }));
+    assert.equal(error.code, "invalid_argument");
+    assert.match(error.message, /must be a number of milliseconds, 0 to 604800000/);
+  }
 });
 
 test("what a dispatcher refuses", async () => {

@@ -66,6 +66,9 @@ fn the_failure_codes_are_those_of_the_types() {
         FailureCode::SchemaEngineUnavailable,
         FailureCode::CallUnavailable,
         FailureCode::ResultWithheld,
+        FailureCode::ArgumentsTooLarge,
+        FailureCode::ResultTooLarge,
+        FailureCode::TooManyCalls,
     ];
     let words: Vec<String> =
         codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();
@@ -80,6 +83,7 @@ fn the_codes_of_notices_are_those_of_the_types() {
         NoticeCode::UnknownEvent,
         NoticeCode::UnknownFrame,
         NoticeCode::MalformedFrame,
+        NoticeCode::FrameTooLarge,
         NoticeCode::StreamAborted,
         NoticeCode::LogRewound,
         NoticeCode::CallRefused,

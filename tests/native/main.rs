@@ -33,5 +33,6 @@ mod results;
 mod review;
 mod samples;
 mod stage;
+mod tools;
 mod turns;
 mod uipath;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use pagehand::call::{
-    CallId, Claim, EngineError, Key, Ledger, LedgerEffect, LedgerInput, Over, Owner, Place, RunId, Settled,
+    CallId, Claim, EngineError, Key, Ledger, LedgerEffect, LedgerInput, Limits, Over, Owner, Place, RunId, Settled,
 };
 use pagehand::conversation::{
     Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Settings as Resumption, Topic, Wire,
@@ -74,7 +74,7 @@ pub struct Stage {
 }
 
 pub fn resumption() -> Resumption {
-    Resumption { resume_within: Millis(300_000), results: false }
+    Resumption { resume_within: Millis(300_000), results: false, limits: Limits::default() }
 }
 
 pub fn tool(name: &str, schema: &str) -> Tool {
@@ -104,6 +104,13 @@ impl Stage {
         let opening = Opening::Create { id: ID.into(), request: r#"{"agent":{},"workspace":"/"}"#.into() };
         let key = SessionKey::Fixed("canary".into());
         Self::with_all(key, opening, tools, Resumption { results: true, ..resumption() }).made_ready()
+    }
+
+    /// The same with limits of its own.
+    pub fn ready_within(limits: Limits, tools: Vec<Tool>) -> Self {
+        let opening = Opening::Create { id: ID.into(), request: r#"{"agent":{},"workspace":"/"}"#.into() };
+        let key = SessionKey::Fixed("canary".into());
+        Self::with_all(key, opening, tools, Resumption { limits, ..resumption() }).made_ready()
     }
 
     pub fn joins_with_results(tools: Vec<Tool>) -> Self {

@@ -48,6 +48,10 @@ export async function talk(signal: AbortSignal): Promise<void> {
   // @ts-expect-error: what has no next has no more
   await conversation.history({ page: null });
   await conversation.declare(show);
+  await conversation.undeclare("show");
+  await server.attach("id", { tools: [{ name: "n", description: "d", versioned: true }], limits: { resultBytes: 5, unreadEvents: 7 } });
+  // @ts-expect-error: no such limit
+  await server.attach("id", { limits: { bytes: 5 } });
   await conversation.cancel("id", "why");
 
   await conversation.send("go on", { approvePending: true });

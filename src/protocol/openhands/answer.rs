@@ -46,7 +46,7 @@ fn unprocessable(issues: Option<Vec<&RawValue>>, words: String) -> Error {
     // The server tells its refusals of client tools apart by their words only.
     let tool = quoted(&words).to_owned();
     if words.contains("different parameters schema") {
-        Error::ToolConflict { tool, place: ConflictPlace::Server }
+        Error::ToolConflict { tool, place: ConflictPlace::Server, suggestion: None }
     } else if words.contains("collides with") {
         Error::ToolCollision { tool }
     } else if words.contains("Duplicate client tool name") {

@@ -100,7 +100,7 @@ pub(super) fn create_body(id: &str, request: &str, tools: &[&Tool]) -> Result<St
     let specs: Vec<_> = tools
         .iter()
         .map(|tool| ClientToolSpec {
-            name: tool.name.as_str(),
+            name: tool.wire.as_str(),
             description: &tool.description,
             parameters: tool.input.text(),
             annotations: tool.annotations.as_ref(),

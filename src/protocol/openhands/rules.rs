@@ -43,7 +43,7 @@ pub(super) fn check_name(tool: &Tool) -> Result<(), Error> {
 
 /// Checks a tool before it is declared.
 pub(super) fn check(tool: &Tool) -> Result<(), Error> {
-    let name = tool.name.as_str();
+    let name = tool.wire.as_str();
     if SERVER_TOOLS.contains(&name) {
         return Err(Error::ToolCollision { tool: name.to_owned() });
     }

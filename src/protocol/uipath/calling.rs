@@ -309,7 +309,7 @@ pub(super) fn reject(call: &Call, reason: &str, meanings: &mut Vec<Meaning>) {
     }
 }
 
-/// JSON text of an object: what is none counts as the empty one.
+/// JSON text: nothing counts as the empty object.
 pub(super) fn object(value: Option<&RawValue>) -> Box<RawValue> {
     value.map(ToOwned::to_owned).or_else(|| RawValue::from_string("{}".to_owned()).ok()).unwrap_or_default()
 }

@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
             let start = call.object("startToolCall");
             self.say(Happening::CallStarted(CallStart {
                 tool: start.text("toolName"),
-                input: object(start.get("input")),
+                input: start.get("input"),
                 confirm: start.flag("requireConfirmation"),
                 flagged: start.flag("isClientSideTool"),
                 input_schema: object(start.get("inputSchema")),
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
             self.say(Happening::CallConfirmed { approved: confirm.flag("approved") });
         }
         if call.get("executingToolCall").is_some() {
-            let input = object(call.object("executingToolCall").get("input"));
+            let input = call.object("executingToolCall").get("input");
             self.say(Happening::CallExecuting { input });
         }
         if call.get("endToolCall").is_some() {

@@ -87,7 +87,7 @@ pub(super) struct Chunk<'a> {
 pub(super) struct CallStart<'a> {
     /// The name as it is on the wire.
     pub(super) tool: String,
-    /// An object.
+    /// An object, if the agent's side is sound.
     pub(super) input: Option<&'a RawValue>,
     /// Whether a person is asked first.
     pub(super) confirm: bool,

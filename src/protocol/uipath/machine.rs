@@ -202,7 +202,7 @@ impl Protocol for UiPath {
     }
 
     fn undeclare(&mut self, name: &ToolName) {
-        self.tools.remove(name);
+        self.tools.take_back(name);
     }
 
     fn binds(&self) -> bool {

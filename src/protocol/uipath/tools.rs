@@ -41,12 +41,15 @@ impl Tools {
             output: tool.output.as_ref().map(|schema| schema.text().to_owned()),
             has_handler: tool.has_handler,
         };
-        self.remove(&tool.name);
+        self.0.retain(|other| other.cleaned != declared.cleaned);
         self.0.push(declared);
     }
 
-    pub(super) fn remove(&mut self, name: &ToolName) {
-        self.0.retain(|tool| tool.name != name.as_str());
+    /// Offers a tool no more. Its name is still that of one of ours: the agent may wait for calls that were made before.
+    pub(super) fn take_back(&mut self, name: &ToolName) {
+        for tool in self.0.iter_mut().filter(|tool| tool.name == name.as_str()) {
+            tool.has_handler = false;
+        }
     }
 
     /// The name that the app gave, of a name on the wire.
@@ -95,6 +98,17 @@ mod tests {
             tools.start_of_exchange(),
             r#"{"clientSideTools":[{"name":"create_task","inputSchema":{ "type":"object" },"outputSchema":{"x":1.0}},{"name":"read","inputSchema":{"type":"object","properties":{}}}]}"#
         );
+    }
+
+    #[test]
+    fn a_tool_that_was_taken_back_is_not_declared_and_its_name_is_known() {
+        let mut tools = Tools::default();
+        add(&mut tools, "create task", r#","hasHandler":true"#);
+        tools.take_back(&ToolName::received("create task"));
+        assert_eq!(tools.start_of_exchange(), r#"{"clientSideTools":[]}"#);
+        assert_eq!(tools.named("create_task"), Some("create task"));
+        add(&mut tools, "create_task", r#","hasHandler":true"#);
+        assert_eq!(tools.named("create_task"), Some("create_task"));
     }
 
     #[test]

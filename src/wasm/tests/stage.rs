@@ -247,7 +247,8 @@ impl Stage {
             tools.push(Tool::from_json(&text).unwrap());
         }
         let hooks = hooks();
-        let settings = Settings { resume_within: Millis(0), results: false };
+        let settings =
+            Settings { resume_within: Millis(0), results: false, limits: crate::conversation::Limits::default() };
         let conversation = Conversation::new(Box::new(protocol), tools, settings, 1).unwrap();
         let driver = Driver::new(conversation, &functions, |_| None, hooks.clone());
         Self { driver, seen, deadline, number: STAGES.get(), hooks, _sockets: sockets }

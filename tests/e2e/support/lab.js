@@ -266,7 +266,7 @@ function signalOf(name) {
 
 /** Methods of a conversation that a test may call as they are. */
 const METHODS = ["send", "run", "idle", "history", "cancel", "close", "pause", "interrupt", "delete", "navigate", "ask", "condense",
-  "stop", "feedback"];
+  "stop", "feedback", "undeclare"];
 /** Those whose last argument is an object and no options. */
 const TAKERS = ["setConfirmationPolicy", "update", "switchLlm", "sendMetaEvent"];
 

@@ -1,7 +1,7 @@
 //! The house on a UiPath conversation: who runs what, and what the agent is told.
 
 use pagehand::call::{CallId, Claim, Key, Settled};
-use pagehand::conversation::{Command, Input, Topic, Wire};
+use pagehand::conversation::{Command, Input, Settings as Resumption, Topic, Wire};
 use pagehand::protocol::uipath::{Opening, UiPath};
 use pagehand::protocol::{Carried, Carry, SessionKey};
 use pagehand::tool::Tool;
@@ -17,13 +17,17 @@ fn tools() -> Vec<Tool> {
 }
 
 fn stage(opening: Opening) -> Stage {
+    with(opening, tools(), resumption())
+}
+
+pub(super) fn with(opening: Opening, tools: Vec<Tool>, resumption: Resumption) -> Stage {
     let protocol = UiPath::new(settings(SessionKey::Fixed("canary".into())), opening).unwrap();
-    let mut stage = Stage::over(Box::new(protocol), tools(), resumption());
+    let mut stage = Stage::over(Box::new(protocol), tools, resumption);
     stage.returns = Some(Settled::Returned(r#"{"id":1}"#.into()));
     stage
 }
 
-fn opened(mut stage: Stage) -> Stage {
+pub(super) fn opened(mut stage: Stage) -> Stage {
     stage.command(Command::Open);
     stage.answer("/conversation", 200, &format!(r#"{{"conversationId":"{ID}"}}"#));
     up(&mut stage);
@@ -31,29 +35,33 @@ fn opened(mut stage: Stage) -> Stage {
 }
 
 fn created() -> Stage {
-    opened(stage(Opening::Create { request: r#"{"agentReleaseId":7,"folderId":11}"#.into() }))
+    opened(stage(create()))
+}
+
+pub(super) fn create() -> Opening {
+    Opening::Create { request: r#"{"agentReleaseId":7,"folderId":11}"#.into() }
 }
 
 fn joining() -> Stage {
     stage(Opening::Attach { id: ID.into() })
 }
 
-fn up(stage: &mut Stage) {
+pub(super) fn up(stage: &mut Stage) {
     stage.input(Input::Wire(Wire::Carried(Carried::Up { limit: 100_000 })));
     server(stage, &json!({ "sessionStarted": {} }));
 }
 
-fn down(stage: &mut Stage) {
+pub(super) fn down(stage: &mut Stage) {
     let down = Carried::Down { reason: "gone".into(), close_code: 1006, retry_in: 1 };
     stage.input(Input::Wire(Wire::Carried(down)));
 }
 
-fn server(stage: &mut Stage, envelope: &Value) {
+pub(super) fn server(stage: &mut Stage, envelope: &Value) {
     stage.input(Input::Wire(Wire::Carried(Carried::Text(envelope.to_string()))));
 }
 
 /// What was sent since the last question.
-fn sent(stage: &mut Stage) -> Vec<Value> {
+pub(super) fn sent(stage: &mut Stage) -> Vec<Value> {
     let all = std::mem::take(&mut stage.carried).into_iter();
     let texts = all.filter_map(|carry| match carry {
         Carry::Send(text) => Some(serde_json::from_str(&text).unwrap()),
@@ -63,18 +71,18 @@ fn sent(stage: &mut Stage) -> Vec<Value> {
 }
 
 /// The values of a member of what was sent about calls.
-fn about_calls(sent: &[Value], member: &str) -> Vec<Value> {
+pub(super) fn about_calls(sent: &[Value], member: &str) -> Vec<Value> {
     let calls = sent.iter().map(|envelope| &envelope["exchange"]["message"]["toolCall"]);
     calls.filter_map(|call| call.get(member)).cloned().collect()
 }
 
-fn begin(stage: &mut Stage) -> String {
+pub(super) fn begin(stage: &mut Stage) -> String {
     sent(stage);
     stage.send("hi");
     sent(stage)[0]["exchange"]["exchangeId"].as_str().unwrap().to_owned()
 }
 
-fn of_call(x: &str, call: &str, member: &str, value: Value) -> Value {
+pub(super) fn of_call(x: &str, call: &str, member: &str, value: Value) -> Value {
     let mut call = json!({ "toolCallId": call });
     call[member] = value;
     json!({ "exchange": { "exchangeId": x, "message": { "messageId": "m", "toolCall": call } } })
@@ -88,7 +96,7 @@ fn start(x: &str, input: &Value, confirm: bool) -> Value {
     of_call(x, "c", "startToolCall", start)
 }
 
-fn go(x: &str, input: &Value) -> Value {
+pub(super) fn go(x: &str, input: &Value) -> Value {
     of_call(x, "c", "executingToolCall", json!({ "input": input }))
 }
 
@@ -96,7 +104,7 @@ fn end_message(x: &str) -> Value {
     json!({ "exchange": { "exchangeId": x, "message": { "messageId": "m", "endMessage": {} } } })
 }
 
-fn end(x: &str) -> Value {
+pub(super) fn end(x: &str) -> Value {
     json!({ "exchange": { "exchangeId": x, "endExchange": {} } })
 }
 

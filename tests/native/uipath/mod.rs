@@ -12,4 +12,5 @@ mod recovery;
 mod rig;
 mod session;
 mod shapes;
+mod tools;
 mod turns;
