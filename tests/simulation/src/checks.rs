@@ -310,14 +310,13 @@ impl World {
             self.reached.note(situation);
         }
         if step.state == "authorised" {
+            self.bind(who, number);
             self.may_crash(who);
         }
         // What another page said counts where the agent waits for one answer.
         let here = self.plan.kind == Kind::OpenHands || step.reason == "no handler has this name";
         if here && step.outcome.is_some_and(|outcome| outcome.kind == "missing_handler") {
-            let lacks = matches!(self.tool_of(number), Some("rare" | "nowhere"));
-            let has = self.tool_of(number) == Some("rare") && self.page(who).is_some_and(|page| page.rare);
-            if !lacks || has {
+            if !self.lacks_handler(who, number) {
                 self.checks.fail(&format!("{who} says that no handler is there for e{number}"));
             }
         }
@@ -325,6 +324,7 @@ impl World {
 
     pub fn check_settled(&mut self, who: Who, what: &Asked, result: &Result<String, String>) {
         match (what, result) {
+            (Asked::Undeclare(tool), Ok(_)) => self.undeclared(who, tool),
             (Asked::Idle, Ok(_)) => {
                 self.reached.note(Situation::Idle);
                 let calls = self.checks.pages.get(&who).map(|seen| &seen.calls);

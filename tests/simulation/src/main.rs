@@ -25,6 +25,7 @@ mod answers;
 mod browser;
 mod chance;
 mod checks;
+mod declared;
 mod ending;
 mod line;
 mod network;

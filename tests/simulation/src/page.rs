@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
 
-use pagehand::call::{EngineError, Ledger, RunId, Settled, Verdict};
+use pagehand::call::{EngineError, Ledger, Limits, RunId, Settled, Verdict};
 use pagehand::conversation::{
     Command, Conversation, Effect, Input, OperationId, Settings as Resumption, Surroundings, Wire, WireEffect,
 };
@@ -16,6 +16,7 @@ use pagehand::tool::SchemaId;
 use serde_json::value::RawValue;
 
 use crate::browser::owner;
+use crate::declared::Handlers;
 use crate::plan::Kind;
 use crate::reached::Situation;
 use crate::server::text;
@@ -52,7 +53,7 @@ pub struct Page {
     pub approvals: Vec<String>,
     pub status: String,
     pub connection: String,
-    pub rare: bool,
+    pub handlers: Handlers,
 }
 
 /// Something that waits for a page that was put aside.
@@ -86,6 +87,8 @@ pub enum Asked {
     Delete,
     /// The end of the turn, and of what was said in it.
     Stop,
+    Declare(&'static str),
+    Undeclare(&'static str),
     Other,
 }
 
@@ -107,9 +110,11 @@ impl World {
             Kind::OpenHands => (Box::new(self.openhands(tab)), None, tools::tools(rare, self.plan.confirm)),
             Kind::UiPath => (Box::new(self.uipath()), Some(self.line(seed)), tools::uipath(rare)),
         };
+        let handlers = Handlers::new(&tools);
         // Names that pages give must differ.
         let seed = if self.plan.kind == Kind::UiPath { seed.wrapping_mul(8).wrapping_add(tab as u64) } else { seed };
-        let resumption = Resumption { resume_within: Millis(300_000), results: self.plan.results };
+        let resumption =
+            Resumption { resume_within: Millis(300_000), results: self.plan.results, limits: Limits::default() };
         let conversation = Conversation::new(protocol, tools, resumption, seed).unwrap();
         let page = Page {
             conversation,
@@ -132,7 +137,7 @@ impl World {
             approvals: Vec::new(),
             status: String::new(),
             connection: String::new(),
-            rare,
+            handlers,
         };
         self.tabs[tab] = Tab { life: who.life, page: Some(page), over: false };
         self.browser.living.insert(owner(who).0.to_string());
@@ -242,9 +247,9 @@ impl World {
                 self.ask_ledger(who, effect);
             }
             Effect::Review { run, arguments, .. } => self.review(who, run, &arguments),
-            Effect::Run { run, tool, call, arguments, .. } => {
+            Effect::Run { run, handler, tool, call, arguments } => {
                 trace!(self, "{who} RUNS {} of {call}", tool.as_str());
-                self.check_run(who, call.as_str(), &arguments);
+                self.check_run(who, call.as_str(), handler, &arguments);
                 self.run_handler(who, run, tool.as_str());
             }
             Effect::Declared { operation, handler } => self.declared(who, operation, handler),

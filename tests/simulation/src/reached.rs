@@ -30,7 +30,7 @@ situations! {
         RequestLost, AnswerLost, Hidden500, SocketCut, Duplicate, HalfOpen, Offline, ConnectFailed,
         Reloaded, Died, LeftProperly, Hidden, ClockJumped, StorageLost, Opened, OpeningFailed, Away,
         Ran, Threw, NeverEnded, LateHandler, Unfit, MissingHandler, Elsewhere, Interrupted, Cancelled, TimedOut,
-        Withdrawn, StaleFrame, Idle, DuplicateDropped, RejectedAndSaid;
+        Withdrawn, StaleFrame, Idle, DuplicateDropped, RejectedAndSaid, Redeclared, Undeclared, HandlerKept;
     openhands:
         Session, Legacy, Confirming, Accepted, Superseded, AnswerUnknown, Killed, Terminated, Rewound, Locked, AfterFinish,
         InterruptedBatch, Deleted, TooMany, CutInReplay, RanEarly, TooLarge, Unavailable, ResultsTold, Resumed, PlaceStays;

@@ -1,5 +1,7 @@
 //! What must hold whenever a handler starts.
 
+use pagehand::tool::HandlerId;
+
 use crate::checks::Domain;
 use crate::plan::Kind;
 use crate::reached::Situation;
@@ -8,18 +10,18 @@ use crate::world::{Who, World};
 
 impl World {
     /// A handler starts.
-    pub fn check_run(&mut self, who: Who, call: &str, arguments: &str) {
+    pub fn check_run(&mut self, who: Who, call: &str, handler: HandlerId, arguments: &str) {
         let Some(number) = self.number(call) else { return self.checks.fail("an unknown call runs") };
         let Some(page) = self.page(who) else { return };
         let domain = if page.storage_lost { Domain::Page } else { Domain::Storage };
-        let rare = page.rare;
         let wrong = match self.plan.kind {
-            Kind::OpenHands => self.wrong_run(who, number, arguments, rare),
-            Kind::UiPath => self.wrong_run_of_uipath(who, number, arguments, rare),
+            Kind::OpenHands => self.wrong_run(who, number, arguments),
+            Kind::UiPath => self.wrong_run_of_uipath(who, number, arguments),
         };
         if let Some(wrong) = wrong {
             self.checks.fail(&format!("{call} runs in {who} {wrong}"));
         }
+        self.check_handler(who, number, handler);
         let runs = self.checks.runs.entry(number).or_default();
         let again = runs.iter().any(|(other, of)| *other == who || (*of == Domain::Storage && domain == *of));
         runs.push((who, domain));
@@ -43,7 +45,7 @@ impl World {
         }
     }
 
-    fn wrong_run_of_uipath(&self, who: Who, number: u32, arguments: &str, rare: bool) -> Option<&'static str> {
+    fn wrong_run_of_uipath(&self, who: Who, number: u32, arguments: &str) -> Option<&'static str> {
         let truth = self.service.call(number)?;
         if truth.let_through.is_none() {
             Some("before the service let it through")
@@ -60,14 +62,12 @@ impl World {
             Some("with arguments that are not the service's")
         } else if !truth.valid && truth.wish.tool() == "strict" {
             Some("with arguments that do not fit the schema")
-        } else if truth.wish.tool() == "rare" && !rare {
-            Some("without a handler")
         } else {
             None
         }
     }
 
-    fn wrong_run(&mut self, who: Who, number: u32, arguments: &str, rare: bool) -> Option<&'static str> {
+    fn wrong_run(&mut self, who: Who, number: u32, arguments: &str) -> Option<&'static str> {
         let Some(truth) = self.server.calls.get(&number) else { return Some("and the agent never asked for it") };
         let early = truth.tool == "early";
         let told = self.checks.pages.get(&who).is_some_and(|seen| seen.delivered.contains(&number));
@@ -81,8 +81,6 @@ impl World {
             Some("with arguments that are not the server's")
         } else if !truth.valid {
             Some("with arguments that do not fit the schema")
-        } else if truth.tool == "rare" && !rare {
-            Some("without a handler")
         } else {
             None
         };

@@ -34,6 +34,17 @@ pub fn uipath(rare: bool) -> Vec<Tool> {
     tools
 }
 
+/// A tool declared anew, with a handler.
+pub fn anew(name: &str) -> Tool {
+    let known = TOOLS.with(|tools| tools[1].iter().find(|tool| tool.name.as_str() == name).cloned());
+    known.expect("a tool of the pages")
+}
+
+/// The name of a tool, to be kept.
+pub fn name(name: &str) -> &'static str {
+    [&NAMES[..], &["guarded"]].concat().into_iter().find(|known| *known == name).expect("a tool of the pages")
+}
+
 fn tool(name: &str, rest: &str) -> Tool {
     let text = format!(r#"{{"name":"{name}","description":"d",{rest}}}"#);
     Tool::from_json(&text).unwrap()

@@ -67,6 +67,8 @@ pub enum Coming {
     OwnerGone(Who),
     Renew(Who),
     Act(Who, Act),
+    /// Somebody declares a tool anew, or takes it back.
+    ChangeTool(Who, bool),
     Shown(Who),
     Gone(Who),
     Back(Who),
@@ -288,6 +290,7 @@ impl World {
                 }
             }
             Coming::Act(who, act) => self.act(who, act),
+            Coming::ChangeTool(who, back) => self.change_tool(who, back),
             Coming::Gone(who) => self.end_page(who),
             Coming::Shown(who) => self.show(who),
             Coming::Back(who) => self.back(who),
@@ -342,6 +345,11 @@ impl World {
             Happening::Delete(tab) => self.delete(tab),
             Happening::Idle(tab) => self.ask_idle(tab),
             Happening::History(tab) => self.ask_history(tab),
+            Happening::ChangeTool { tab, back } => {
+                if let Some(who) = self.shown(tab) {
+                    self.change_tool(who, back);
+                }
+            }
             Happening::Stop(tab) => self.stop(tab),
             Happening::EndExchange(tab) => self.deed(tab, "endExchange"),
             Happening::Ending(tab, within) => self.session_is_ending(tab, within),

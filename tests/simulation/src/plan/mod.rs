@@ -70,6 +70,11 @@ pub enum Happening {
     Delete(usize),
     Idle(usize),
     History(usize),
+    /// A tool is declared anew, or taken back.
+    ChangeTool {
+        tab: usize,
+        back: bool,
+    },
     /// The rest is UiPath's. A page ends the turn.
     Stop(usize),
     /// A page ends the exchange, without a word about its calls.
@@ -223,7 +228,8 @@ fn rates(chance: &mut Chance) -> Rates {
 fn person(chance: &mut Chance, tabs: usize) -> Happening {
     let tab = chance.index(tabs);
     match chance.below(100) {
-        0..45 => Happening::Send { tab, run: chance.per_mille(850) },
+        0..38 => Happening::Send { tab, run: chance.per_mille(850) },
+        38..45 => Happening::ChangeTool { tab, back: chance.per_mille(350) },
         45..53 => Happening::Run(tab),
         53..63 => Happening::Cancel(tab),
         63..69 => Happening::Pause(tab),

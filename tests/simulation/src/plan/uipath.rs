@@ -55,7 +55,8 @@ impl Plan {
 fn person(chance: &mut Chance, tabs: usize) -> Happening {
     let tab = chance.index(tabs);
     match chance.below(100) {
-        0..50 => Happening::Send { tab, run: true },
+        0..43 => Happening::Send { tab, run: true },
+        43..50 => Happening::ChangeTool { tab, back: chance.per_mille(350) },
         50..64 => Happening::Cancel(tab),
         64..74 => Happening::Stop(tab),
         74..78 => Happening::EndExchange(tab),
