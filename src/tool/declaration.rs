@@ -106,8 +106,9 @@ impl Tool {
         };
         let timeout = match fields.value("timeout") {
             Value::Null => Millis(DEFAULT_TIMEOUT),
-            value => read_timeout(&value)
-                .ok_or_else(|| fault("timeout", "timeout_milliseconds", "milliseconds, from 1 to 2147483647"))?,
+            value => read_timeout(&value).ok_or_else(|| {
+                fault("timeout", "timeout_milliseconds", "must be a number of milliseconds, 1 to 2147483647")
+            })?,
         };
         let run_on = match fields.value("runOn") {
             Value::Null => RunOn::Acknowledgement,

@@ -451,4 +451,24 @@ async function conversations() {
     await next.send("go", { run: false });
     await next.close();
   });
+
+  testInside("case_30_after_the_core_was_lost_the_declared_set_is_the_same", async (t) => {
+    t.mock.method(console, "error", () => {});
+    const tools = [add(() => 3)];
+    const { conversation, server } = await setUp(t, [calling("add", { a: 1, b: 2 }), done], tools);
+    const before = conversation.tools;
+    const { Session } = await load("openhands-glue.js");
+    const { history } = Session.prototype;
+    Session.prototype.history = () => {
+      throw new WebAssembly.RuntimeError("unreachable");
+    };
+    assert.equal((await rejection(conversation.history())).code, "internal_panic");
+    Session.prototype.history = history;
+    const next = await server.attach(conversation.id, { tools });
+    t.after(() => next.close());
+    assert.deepEqual(next.tools, before);
+    const calls = record(next, "call");
+    await play(next);
+    assert.deepEqual(calls.at(-1).outcome, { kind: "ok", result: 3 });
+  });
 }

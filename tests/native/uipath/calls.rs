@@ -32,12 +32,12 @@ fn only_the_go_signal_of_a_flagged_call_lets_it_run() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_the_empty_one() {
+fn absent_arguments_are_the_empty_object_and_what_else_is_none_is_for_the_call_to_judge() {
     let (mut rig, x) = turn();
-    for (call, input) in [("a", json!(null)), ("b", json!([1])), ("c", json!("{}"))] {
+    for (call, input, told) in [("a", json!(null), "{}"), ("b", json!([1]), "[1]"), ("c", json!("{}"), r#""{}""#)] {
         rig.call(&x, call, "startToolCall", json!({ "toolName": "t", "input": input, "isClientSideTool": true }));
         rig.call(&x, call, "executingToolCall", json!({ "input": input }));
-        assert_eq!(rig.said(), format!("announced {call} t {{}}, authorised {call}"));
+        assert_eq!(rig.said(), format!("announced {call} t {told}, authorised {call}"));
     }
 }
 

@@ -16,6 +16,7 @@ export class Session {
   idle(operation: number): void;
   history(operation: number, limit: number, newestFirst: boolean, page?: string | null): void;
   declare(operation: number, definition: string, handler?: Function | null): void;
+  undeclare(operation: number, name: string): void;
   cancel(operation: number, call: string, reason: string): void;
   close(operation: number): void;
   abandon(operation: number): void;
