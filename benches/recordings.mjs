@@ -9,21 +9,23 @@ function files(folder) {
   return names.sort().map((name) => readFileSync(join(fixtures, folder, name), "utf8").trim().split("\n").map((line) => JSON.parse(line)));
 }
 
-/** What lets a handler run is left out: what a call takes is another measure. @param {any} message */
-const runsNothing = (message) => !/ClientToolObservation|"(executing|start)ToolCall"/.test(JSON.stringify(message));
+/** Calls of the page's tools are left out, which is half of what was recorded for the sake of them: what they take is another measure. @param {string} raw */
+const isOfNoCall = (raw) => !/ClientAction_|ClientToolObservation|"(start|executing)ToolCall"/.test(raw);
 
-/** The frames of each socket of a file that came whole. @param {any[]} lines @param {boolean} session */
+/** The frames that came whole, each once, since some recordings are of replays. @param {any[]} lines @param {boolean} session */
 function openhands(lines, session) {
-  /** @type {Map<string, string[]>} */
-  const sockets = new Map();
-  for (const { ch, dir, cut, case: name, label, raw } of lines) {
-    if (ch !== "ws" || dir !== "recv" || cut !== undefined) continue;
-    const { type } = JSON.parse(raw);
-    if ((type !== undefined) !== session || type === "sync" || !runsNothing(raw)) continue;
-    const socket = `${name} ${label}`;
-    sockets.set(socket, [...(sockets.get(socket) ?? []), raw]);
-  }
-  return [...sockets.values()];
+  const seen = new Set();
+  return lines
+    .filter(({ ch, dir, cut }) => ch === "ws" && dir === "recv" && cut === undefined)
+    .map(({ raw }) => raw)
+    .filter((raw) => {
+      const frame = JSON.parse(raw);
+      const { id } = frame.event ?? frame;
+      const again = id !== undefined && seen.has(id);
+      if ((frame.type !== undefined) !== session || frame.type === "sync" || again || !isOfNoCall(raw)) return false;
+      seen.add(id);
+      return true;
+    });
 }
 
 /** @param {any[]} lines */
@@ -31,15 +33,16 @@ function uipath(lines) {
   return lines
     .filter(({ kind, leg, dir, raw }) => kind === "frame" && leg === "client" && dir === "server->peer" && raw.startsWith('42["ConversationEvent"'))
     .map(({ raw }) => raw)
-    .filter((raw) => JSON.parse(raw.slice(2))[1].exchange !== undefined && runsNothing(raw));
+    .filter((raw) => JSON.parse(raw.slice(2))[1].exchange !== undefined && isOfNoCall(raw));
 }
 
 /** Texts by what they are: events of the older socket, envelopes of the session socket, packets of Socket.IO. */
 export function recordings() {
   const recorded = files("openhands");
-  return {
-    bare: recorded.flatMap((lines) => openhands(lines, false)),
-    session: recorded.flatMap((lines) => openhands(lines, true)),
-    uipath: files("uipath").map(uipath).filter((frames) => frames.length > 0),
+  const all = {
+    bare: recorded.map((lines) => openhands(lines, false)),
+    session: recorded.map((lines) => openhands(lines, true)),
+    uipath: files("uipath").map(uipath),
   };
+  return Object.fromEntries(Object.entries(all).map(([which, recordings]) => [which, recordings.filter((frames) => frames.length > 0)]));
 }

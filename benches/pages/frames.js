@@ -2,7 +2,7 @@
 import { install, socketOf } from "./wire.js";
 
 /** Rounds over all recordings: the first ones are for the engine to optimise what it runs. */
-const [WARM, TIMED] = [8, 15];
+const [WARM, TIMED] = [8, 11];
 const TOPICS = ["call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error", "condition", "label"];
 
 let told = 0;

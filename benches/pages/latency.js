@@ -22,7 +22,7 @@ class Watched extends WebSocket {
 /** @param {string} url @returns {Promise<string>} the conversation's id */
 export async function open(url) {
   globalThis.WebSocket = Watched;
-  const { openhands } = await import("/pkg/index.js");
+  const { openhands } = await import("/pkg/openhands.js");
   const work = {
     name: "work",
     description: "Works.",

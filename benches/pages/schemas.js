@@ -65,7 +65,8 @@ const tree = (depth) => ({ value: depth % 2 ? 7 * depth : "abac", children: dept
 const somebody = (id) => ({ id, name: `Person ${id}`, role: "member" });
 
 const SCHEMAS = {
-  small: [small, [{ title: "Write it down", column: "doing", due: "2026-01-31" }, { title: "", column: "later" }]],
+  small: [small, [{ title: "Write it down", column: "doing", due: "2026-01-31" }]],
+  "small, invalid arguments": [small, [{ title: "", column: "later" }]],
   large: [
     large,
     [
@@ -117,7 +118,7 @@ export async function measure(name) {
     const [text, texts] = [JSON.stringify(schema), instances.map((instance) => JSON.stringify(instance))];
     const check = compile(text);
     const valid = texts.map((instance) => check(instance));
-    if (valid[0] !== true || valid.slice(1).includes(true)) throw new Error(`${name} finds ${title} ${valid}`);
+    if (valid.includes(title.includes("invalid"))) throw new Error(`${name} finds ${title} ${valid}`);
     return [title, { compile: time(() => compile(text)), check: time(() => texts.forEach(check)) / texts.length }];
   }));
 }
