@@ -8,13 +8,25 @@ use std::rc::Rc;
 pub const KEPT: usize = 4_096;
 
 /// The latest names.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Recent {
     known: HashSet<Rc<str>>,
     order: VecDeque<Rc<str>>,
+    kept: usize,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self::keeping(KEPT)
+    }
 }
 
 impl Recent {
+    /// So many of them.
+    pub fn keeping(kept: usize) -> Self {
+        Self { known: HashSet::new(), order: VecDeque::new(), kept }
+    }
+
     /// Adds a name. Whether it is new.
     pub fn add(&mut self, name: impl Into<Rc<str>>) -> bool {
         let name = name.into();
@@ -22,7 +34,7 @@ impl Recent {
             return false;
         }
         self.order.push_back(name);
-        if self.order.len() > KEPT
+        if self.order.len() > self.kept
             && let Some(oldest) = self.order.pop_front()
         {
             self.known.remove(&oldest);
@@ -33,6 +45,29 @@ impl Recent {
     /// Whether a name is among them.
     pub fn contains(&self, name: &str) -> bool {
         self.known.contains(name)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The latest.
+    pub fn last(&self) -> Option<&str> {
+        self.order.back().map(AsRef::as_ref)
+    }
+
+    /// Where a name is in their order.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        // Most that are asked for are new.
+        self.contains(name).then(|| self.order.iter().rposition(|known| **known == *name)).flatten()
+    }
+
+    /// Forgets those from this place on.
+    pub fn truncate(&mut self, place: usize) {
+        for name in self.order.drain(place.min(self.order.len())..) {
+            self.known.remove(&name);
+        }
     }
 }
 
@@ -46,6 +81,20 @@ mod tests {
         assert!(recent.add("a"));
         assert!(!recent.add("a"));
         assert!(recent.contains("a"));
+    }
+
+    #[test]
+    fn names_have_places_and_can_be_forgotten_from_one_on() {
+        let mut recent = Recent::keeping(3);
+        for name in ["gone", "a", "b", "c"] {
+            recent.add(name);
+        }
+        assert_eq!(["gone", "a", "c"].map(|name| recent.place(name)), [None, Some(0), Some(2)]);
+        recent.truncate(1);
+        assert_eq!((recent.last(), recent.contains("b"), recent.is_empty()), (Some("a"), false, false));
+        assert!(recent.add("b"));
+        recent.truncate(0);
+        assert!(recent.is_empty() && recent.last().is_none() && recent.add("a"));
     }
 
     #[test]

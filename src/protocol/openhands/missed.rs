@@ -1,6 +1,5 @@
 //! What was missed, read in the log page by page, from our place in it on.
 
-use std::collections::VecDeque;
 use std::mem;
 
 use crate::protocol::{Page, Status};
@@ -66,8 +65,8 @@ impl Missed {
     }
 
     /// The page where a reading begins, when this is the last event that is known.
-    pub(super) fn first_page(last: Option<&String>) -> Page {
-        Page { limit: PAGE, newest_first: false, page: last.cloned() }
+    pub(super) fn first_page(last: Option<&str>) -> Page {
+        Page { limit: PAGE, newest_first: false, page: last.map(str::to_owned) }
     }
 
     /// An event came over the socket.
@@ -80,19 +79,13 @@ impl Missed {
     }
 
     /// A page came. These events are known, the latest last; `whole` when the log is ours from its start.
-    pub(super) fn page(
-        &mut self,
-        mut items: Vec<String>,
-        next: Option<String>,
-        known: &VecDeque<String>,
-        whole: bool,
-    ) -> Handed {
+    pub(super) fn page(&mut self, mut items: Vec<String>, next: Option<String>, known: &Recent, whole: bool) -> Handed {
         self.lag.read(&items);
         if self.place == Place::Unread {
             let first = items.first().and_then(|text| event_id(text));
-            self.place = match known.back() {
+            self.place = match known.last() {
                 None => Place::Passed,
-                Some(last) if first.as_ref() == Some(last) => Place::Passed,
+                Some(last) if first.as_deref() == Some(last) => Place::Passed,
                 Some(_) => Place::Lost { met: false },
             };
             // Without a place in it the log is ours as a whole, or not at all.
@@ -126,7 +119,7 @@ impl Missed {
 }
 
 /// Drops what lies before the latest event that is known, and that one. Whether there is one.
-fn drop_known(log: &mut Vec<String>, known: &VecDeque<String>) -> bool {
+fn drop_known(log: &mut Vec<String>, known: &Recent) -> bool {
     let place = log.iter().rposition(|text| event_id(text).is_some_and(|id| known.contains(&id)));
     if let Some(place) = place {
         log.drain(..=place);
@@ -216,7 +209,9 @@ mod tests {
 
     #[test]
     fn of_a_log_that_does_not_know_our_place_what_follows_the_latest_known_event_is_ours() {
-        let known = VecDeque::from(["b".to_owned(), "gone".to_owned()]);
+        let mut known = Recent::default();
+        known.add("b");
+        known.add("gone");
         let mut missed = Missed::new(Vec::new());
         let mut page = |ids: &[&str], next: Option<&str>| {
             let items = ids.iter().map(|id| format!(r#"{{"id":"{id}","kind":"PauseEvent"}}"#)).collect();

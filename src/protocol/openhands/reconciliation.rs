@@ -4,12 +4,12 @@
 //! Once the server has subscribed us, live events wait while the log is read; then the log comes first, and the events that
 //! waited after it. An event may be in both: the house delivers an id once.
 
-use std::collections::VecDeque;
 use std::mem;
 
 use crate::error::Error;
 use crate::json::Object;
 use crate::protocol::{Page, Status};
+use crate::recent::Recent;
 
 use super::event::Event;
 use super::missed::{Handed, Lag, Missed};
@@ -22,7 +22,7 @@ const REMEMBERED: usize = 256;
 pub(super) struct Reconciliation {
     state: State,
     /// The latest events of the log, in its order.
-    recent: VecDeque<String>,
+    recent: Recent,
     /// Whether the log is ours from its start.
     whole: bool,
     /// Whether it is known what in the log is ours.
@@ -78,7 +78,11 @@ impl Reconciliation {
     pub(super) fn new(position: Option<&Position>, status: Status) -> Self {
         let last = position.and_then(|position| position.last.clone());
         let whole = position.is_some() && last.is_none();
-        Self { state: State::Quiet, recent: last.into_iter().collect(), whole, joined: whole, status }
+        let mut recent = Recent::keeping(REMEMBERED);
+        if let Some(last) = last {
+            recent.add(last);
+        }
+        Self { state: State::Quiet, recent, whole, joined: whole, status }
     }
 
     /// A new socket.
@@ -109,42 +113,35 @@ impl Reconciliation {
     /// Whether one event of the log is another or comes after it, as far as we remember. What we no longer remember lies
     /// before all that we do.
     pub(super) fn is_since(&self, id: Option<&str>, other: Option<&str>) -> bool {
-        let place = |id: Option<&str>| self.recent.iter().rposition(|known| Some(known.as_str()) == id);
+        let place = |id: Option<&str>| self.recent.place(id?);
         place(id).is_some_and(|at| at >= place(other).unwrap_or_default())
     }
 
     /// Our place is not in this log: all of it is past.
     pub(super) fn forget_place(&mut self) {
-        self.recent.clear();
+        self.recent.truncate(0);
     }
 
     /// An event of the log was delivered. Whether for the first time, as far as is known.
     pub(super) fn delivered(&mut self, id: &str) -> bool {
-        if self.has_dealt_with(id) {
-            return false;
-        }
-        self.recent.push_back(id.to_owned());
-        if self.recent.len() > REMEMBERED {
-            self.recent.pop_front();
-        }
-        true
+        self.recent.add(id)
     }
 
     /// A socket with numbers has come to this event: what we read before, from it on, is still to come.
     pub(super) fn come_to(&mut self, id: &str) {
-        if let Some(place) = self.recent.iter().position(|known| known == id) {
+        if let Some(place) = self.recent.place(id) {
             self.recent.truncate(place);
         }
     }
 
     /// Whether an event was delivered or is past, as far as is known.
     pub(super) fn has_dealt_with(&self, id: &str) -> bool {
-        self.recent.iter().rev().any(|known| known == id)
+        self.recent.contains(id)
     }
 
     /// The id of the last event that was delivered.
     pub(super) fn last(&self) -> Option<&str> {
-        self.recent.back().map(String::as_str)
+        self.recent.last()
     }
 
     /// Whether an event has come, though it may have to wait.
@@ -162,7 +159,7 @@ impl Reconciliation {
     pub(super) fn subscribed(&mut self, reads: bool) -> Option<Page> {
         let (state, page) = match (self.joined, reads) {
             (false, _) => (State::Joining { waiting: Vec::new(), tail: Tail::new() }, Some(Tail::first_page())),
-            (true, true) => (State::Reading(Missed::new(Vec::new())), Some(Missed::first_page(self.recent.back()))),
+            (true, true) => (State::Reading(Missed::new(Vec::new())), Some(Missed::first_page(self.recent.last()))),
             (true, false) => (State::Live(Lag::default()), None),
         };
         self.state = state;
@@ -205,7 +202,7 @@ impl Reconciliation {
                 }
                 let (waiting, tail) = (mem::take(waiting), mem::replace(tail, Tail::new()));
                 let brought: Vec<_> = waiting.iter().filter_map(|event| event_id(&event.text)).collect();
-                let joined = tail.divide(self.recent.back().map(String::as_str), &brought, &self.status);
+                let joined = tail.divide(self.recent.last(), &brought, &self.status);
                 Ok(self.join(joined, waiting, reads))
             }
             State::Reading(missed) => {
@@ -225,7 +222,7 @@ impl Reconciliation {
         self.joined = true;
         // What was read ends with our place, unless that lies further back.
         if !further {
-            self.recent.clear();
+            self.recent.truncate(0);
         }
         // A log without events is ours from its start.
         self.whole = self.recent.is_empty() && past.is_empty();
@@ -234,7 +231,7 @@ impl Reconciliation {
         }
         let step = if reads && further {
             self.state = State::Reading(Missed::new(waiting));
-            Step::Ask(Missed::first_page(self.recent.back()))
+            Step::Ask(Missed::first_page(self.recent.last()))
         } else {
             let ours = if reads { ours } else { Vec::new() };
             let mut lag = Lag::behind(&ours);
