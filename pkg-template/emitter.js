@@ -5,10 +5,10 @@ import { PagehandError, invalidArgument, reportThrown } from "./errors.js";
 /** @typedef {keyof ConversationEvents} Topic */
 /** @typedef {(value: any) => void} Listener */
 
-/** @type {ReadonlySet<string>} */
-const TOPICS = new Set([
+/** The core numbers them in this order. @type {readonly Topic[]} */
+export const TOPICS = [
   "call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error", "condition", "label",
-]);
+];
 
 /** Listeners and iterators of a conversation. */
 export class Emitter {
@@ -17,6 +17,12 @@ export class Emitter {
   #ended = false;
   /** How many events may wait for an iterator to be read. */
   unread = 100_000;
+  /** @type {() => void} */ #changed;
+
+  /** @param {() => void} [changed] Called when something else than before is wanted. */
+  constructor(changed = () => {}) {
+    this.#changed = changed;
+  }
 
   /**
    * Whether somebody wants events of this kind: nobody has to parse what nobody reads.
@@ -32,15 +38,18 @@ export class Emitter {
    * @returns {() => void}
    */
   on(topic, listener) {
-    if (!TOPICS.has(topic)) throw invalidArgument("type", `${JSON.stringify(topic)} is none of ${[...TOPICS].join(", ")}`);
+    if (!TOPICS.includes(topic)) throw invalidArgument("type", `${JSON.stringify(topic)} is none of ${TOPICS.join(", ")}`);
     if (typeof listener !== "function") throw invalidArgument("listener", "must be a function");
     // A record of its own, so that a function added twice is called twice and removed once.
     const entry = { listener };
     const entries = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, entries.add(entry));
+    if (entries.size === 1) this.#changed();
     return () => {
       entries.delete(entry);
-      if (entries.size === 0 && this.#listeners.get(topic) === entries) this.#listeners.delete(topic);
+      if (entries.size > 0 || this.#listeners.get(topic) !== entries) return;
+      this.#listeners.delete(topic);
+      this.#changed();
     };
   }
 
@@ -65,9 +74,13 @@ export class Emitter {
 
   /** @returns {AsyncIterableIterator<TopicEvent>} */
   stream() {
-    const stream = new Stream(() => this.#streams.delete(stream));
+    const stream = new Stream(() => {
+      this.#streams.delete(stream);
+      this.#changed();
+    });
     if (this.#ended) stream.end();
     else this.#streams.add(stream);
+    this.#changed();
     return stream;
   }
 

@@ -56,6 +56,7 @@ export class LiveSession {
   told = new Told(
     (id, accept, more) => this.#answer(id, accept, more),
     (reason) => this.#endedByItself(reason),
+    (topics) => this.#listen(topics),
   );
 
   /** @param {Core} core */
@@ -161,6 +162,12 @@ export class LiveSession {
     this.#schemas.release();
     this.told.clear();
     this.#operations.failAll(error);
+  }
+
+  /** @param {number} topics */
+  #listen(topics) {
+    const session = this.#session;
+    if (session !== undefined) this.#core.enter(() => session.listen(topics));
   }
 
   /** @type {Answer} */

@@ -4,7 +4,10 @@
 /** @import { Answer } from "./approvals.js" */
 import { Approvals } from "./approvals.js";
 import { OpenCalls } from "./calls.js";
-import { Emitter } from "./emitter.js";
+import { Emitter, TOPICS } from "./emitter.js";
+
+/** What is heard even if the app does not listen: the getters show it. @type {readonly Topic[]} */
+const ALWAYS = ["call", "approval", "status", "connection", "tools", "label"];
 
 /** What the core has told about a conversation, and the app's listeners, who hear it. */
 export class Told {
@@ -13,17 +16,20 @@ export class Told {
   /** @type {string | undefined} */ label;
   calls = new OpenCalls();
   approvals;
-  emitter = new Emitter();
+  emitter = new Emitter(() => this.#wantsChanged());
   /** @type {(() => void)[] | undefined} Events that wait until the app can have listeners. */ #held = [];
   /** @type {(reason: string) => void} */ #ended;
+  /** @type {(topics: number) => void} */ #listens;
 
   /**
    * @param {Answer} answer
    * @param {(reason: string) => void} ended The core has ended the conversation.
+   * @param {(topics: number) => void} listens From now on only these topics are of use, by the bits of their numbers.
    */
-  constructor(answer, ended) {
+  constructor(answer, ended, listens) {
     this.approvals = new Approvals(answer);
     this.#ended = ended;
+    this.#listens = listens;
   }
 
   /**
@@ -75,12 +81,20 @@ export class Told {
     // A listener may cause more events: they line up behind the held ones.
     for (let delivery = this.#held?.shift(); delivery !== undefined; delivery = this.#held?.shift()) delivery();
     this.#held = undefined;
+    this.#wantsChanged();
   }
 
   /** Nothing is open any more. */
   clear() {
     this.calls.clear();
     this.approvals.endAll("the conversation is closed");
+  }
+
+  /** Who may listen to what is not known before the app can. */
+  #wantsChanged() {
+    if (this.#held !== undefined) return;
+    const wanted = TOPICS.map((topic, number) => (ALWAYS.includes(topic) || this.emitter.wants(topic) ? 1 << number : 0));
+    this.#listens(wanted.reduce((all, bit) => all | bit));
   }
 
   /** @param {() => void} delivery */

@@ -9,7 +9,7 @@ pub struct Event {
     pub json: String,
 }
 
-/// The kinds of happenings.
+/// The kinds of happenings, in the order of `TOPICS` in `pkg-template/emitter.js`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
     /// A step in the life of a call.
@@ -38,6 +38,25 @@ pub enum Topic {
     Label,
 }
 
+/// Topics that somebody listens to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Topics(u32);
+
+impl Topics {
+    /// Every topic.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// One bit for each topic, in the order of [`Topic`], the lowest for the first.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Whether this topic is among them.
+    pub const fn has(self, topic: Topic) -> bool {
+        self.0 & (1 << topic as u32) != 0
+    }
+}
+
 impl Topic {
     /// The topic's name in JS.
     pub fn as_str(self) -> &'static str {
@@ -54,6 +73,38 @@ impl Topic {
             Self::Error => "error",
             Self::Condition => "condition",
             Self::Label => "label",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_facade_numbers_the_topics_as_we_do() {
+        let facade = include_str!("../../pkg-template/emitter.js");
+        let (_, list) = facade.split_once("const TOPICS = [").unwrap();
+        let (list, _) = list.split_once("];").unwrap();
+        let names: Vec<_> = list.split('"').skip(1).step_by(2).collect();
+        let topics = [
+            Topic::Call,
+            Topic::Approval,
+            Topic::Status,
+            Topic::Message,
+            Topic::Delta,
+            Topic::Event,
+            Topic::Connection,
+            Topic::Tools,
+            Topic::Notice,
+            Topic::Error,
+            Topic::Condition,
+            Topic::Label,
+        ];
+        assert_eq!(names, topics.map(Topic::as_str));
+        for (at, topic) in topics.into_iter().enumerate() {
+            assert!(Topics::from_bits(1 << at).has(topic) && !Topics::from_bits(!(1 << at)).has(topic));
+            assert!(Topics::ALL.has(topic));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::protocol::{self, CommandId, Connection, Outlet, Status, Surroundings,
 use super::approval::{Answer, Given, Wanted};
 
 use super::state::{Conversation, Phase, Purpose};
-use super::{Command, Content, Effect, Input, OperationId, Topic};
+use super::{Command, Content, Effect, Input, OperationId, Topic, Topics};
 
 /// What becomes of a wish to run the agent.
 enum Run {
@@ -41,6 +41,11 @@ impl Conversation {
             self.forget_handlers();
         }
         mem::take(&mut self.out)
+    }
+
+    /// From now on only these topics are told; all of them are, until this is said.
+    pub fn tell_only(&mut self, topics: Topics) {
+        self.heard = topics;
     }
 
     /// When [`Input::Tick`] is needed next.

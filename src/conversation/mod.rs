@@ -19,7 +19,7 @@ mod turn;
 
 pub use content::Content;
 pub use effect::Effect;
-pub use event::{Event, Topic};
+pub use event::{Event, Topic, Topics};
 pub use input::{Command, Input, OperationId};
 pub use state::{Conversation, Settings};
 

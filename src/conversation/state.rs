@@ -17,7 +17,7 @@ use super::approval::{Approval, Given};
 use super::memory::Written;
 use super::results::{Owed, Results};
 use super::turn::Turn;
-use super::{Content, Effect, OperationId};
+use super::{Content, Effect, OperationId, Topics};
 
 /// One conversation of an app with an agent server.
 pub struct Conversation {
@@ -49,6 +49,8 @@ pub struct Conversation {
     pub(super) next_command: u32,
     pub(super) schemas: Vec<SchemaRequest>,
     pub(super) seed: u64,
+    /// What the app listens to: nothing else is told.
+    pub(super) heard: Topics,
     pub(super) out: Vec<Effect>,
 }
 
@@ -139,6 +141,7 @@ impl Conversation {
             next_command: 0,
             schemas,
             seed,
+            heard: Topics::ALL,
             out: Vec::new(),
         })
     }

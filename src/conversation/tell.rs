@@ -117,10 +117,14 @@ impl Conversation {
     }
 
     pub(super) fn emit(&mut self, topic: Topic, value: &impl Serialize) {
-        self.emit_text(topic, json::text(value));
+        if self.heard.has(topic) {
+            self.emit_text(topic, json::text(value));
+        }
     }
 
     pub(super) fn emit_text(&mut self, topic: Topic, json: String) {
-        self.out.push(Effect::Emit(Event { topic, json }));
+        if self.heard.has(topic) {
+            self.out.push(Effect::Emit(Event { topic, json }));
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 
 use js_sys::{Array, Function};
 
-use crate::conversation::{Command, Conversation, Effect, Input, OperationId, WireEffect};
+use crate::conversation::{Command, Conversation, Effect, Input, OperationId, Topics, WireEffect};
 use crate::error::Error;
 use crate::protocol::Carry;
 
@@ -120,6 +120,13 @@ impl Driver {
 
     pub(super) fn abandon(&self, operation: OperationId) {
         self.push(Input::Abandoned { operation });
+    }
+
+    /// Says what is listened to. At once: nothing of the core runs while JS does.
+    pub(super) fn listen(&self, topics: Topics) {
+        if let Ok(mut conversation) = self.conversation.try_borrow_mut() {
+            conversation.tell_only(topics);
+        }
     }
 
     /// A handler that counts as soon as its declaration does.

@@ -45,7 +45,7 @@ use serde_json::value::RawValue;
 use wasm_bindgen::prelude::*;
 
 use crate::call::CallId;
-use crate::conversation::{Command, Content, Deed, HistoryQuery, Input, OperationId, Wire};
+use crate::conversation::{Command, Content, Deed, HistoryQuery, Input, OperationId, Topics, Wire};
 use crate::error::Error;
 use crate::tool::{Tool, ToolName};
 
@@ -64,7 +64,7 @@ pub fn give_up() {
     wasm_bindgen::handler::schedule_reinit();
 }
 
-/// One conversation. Every method but `abandon` takes the number of an operation, which the facade chose and which is
+/// One conversation. Every method but `listen`, `feed` and `abandon` takes the number of an operation, which the facade chose and which is
 /// settled through [`Hooks`](hooks::Hooks) exactly once, unless it is abandoned before. Each protocol has a file with the
 /// constructor for its conversations.
 #[wasm_bindgen]
@@ -74,6 +74,11 @@ pub struct Session {
 
 #[wasm_bindgen]
 impl Session {
+    /// Which topics are listened to, one bit for each in the order of `TOPICS`. All are told until this is called.
+    pub fn listen(&self, topics: u32) {
+        self.driver.listen(Topics::from_bits(topics));
+    }
+
     /// Opens the conversation.
     pub fn open(&self, operation: u32) {
         self.ask(operation, Ok(Command::Open));

@@ -120,3 +120,20 @@ test("a loop that breaks off leaves", async () => {
   assert.equal(await loop, "left");
   assert.equal(emitter.wants("status"), false);
 });
+
+test("what is wanted is told when it changes, and only then", async () => {
+  let told = 0;
+  const emitter = new Emitter(() => (told += 1));
+  const wanted = () => [emitter.wants("status"), emitter.wants("event"), told];
+  const off = emitter.on("status", () => {});
+  const offSecond = emitter.on("status", () => {});
+  assert.deepEqual(wanted(), [true, false, 1]);
+  off();
+  offSecond();
+  offSecond();
+  assert.deepEqual(wanted(), [false, false, 2]);
+  const stream = emitter.stream();
+  assert.deepEqual(wanted(), [true, true, 3]);
+  await stream.return?.();
+  assert.deepEqual(wanted(), [false, false, 4]);
+});

@@ -8,8 +8,8 @@ use pagehand::call::{
     CallId, Claim, EngineError, Key, Ledger, LedgerEffect, LedgerInput, Limits, Over, Owner, Place, RunId, Settled,
 };
 use pagehand::conversation::{
-    Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Settings as Resumption, Topic, Wire,
-    WireEffect,
+    Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Settings as Resumption, Topic, Topics,
+    Wire, WireEffect,
 };
 use pagehand::error::Error;
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
@@ -146,6 +146,10 @@ impl Stage {
         self.open("1.58.2", 201, "[]");
         self.frame(r#"{"type":"sync","from_seq":-1}"#);
         self
+    }
+
+    pub fn tell_only(&mut self, topics: Topics) {
+        self.conversation.as_mut().unwrap().tell_only(topics);
     }
 
     /// Answers the two requests of opening and opens the socket.

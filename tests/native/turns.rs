@@ -1,6 +1,6 @@
 //! Speaking, and knowing when the agent's turn is over.
 
-use pagehand::conversation::{Command, Topic};
+use pagehand::conversation::{Command, Topic, Topics};
 use pagehand::net::Answer;
 use serde_json::json;
 
@@ -158,4 +158,21 @@ fn deltas_of_both_kinds_are_told_with_their_item() {
     assert_eq!(deltas[0], &json!({"item": "i", "kind": "text", "content": "hel"}));
     assert_eq!(deltas[1]["kind"], "reasoning");
     assert_eq!(stage.notices(), ["stream_aborted"]);
+}
+
+#[test]
+fn what_nobody_listens_to_is_dealt_with_and_not_told() {
+    let mut stage = Stage::ready(vec![tool("t", ANY)]);
+    stage.events.clear();
+    stage.tell_only(Topics::from_bits(1 << Topic::Call as u32));
+    stage.durable(0, &action("a", "t", "{}"));
+    stage.durable(1, &ack("a"));
+    stage.durable(1, &ack("a"));
+    assert_eq!(stage.runs.len(), 1);
+    assert!(!stage.events.is_empty() && stage.events.iter().all(|(topic, _)| *topic == Topic::Call));
+    stage.tell_only(Topics::ALL);
+    stage.durable(1, &ack("a"));
+    stage.durable(2, &status("s", "running"));
+    let topics: Vec<_> = stage.events.iter().map(|(topic, _)| *topic).filter(|topic| *topic != Topic::Call).collect();
+    assert_eq!(topics, [Topic::Notice, Topic::Event, Topic::Status]);
 }

@@ -6,6 +6,7 @@ export function giveUp(): void;
 
 export class Session {
   protected constructor();
+  listen(topics: number): void;
   open(operation: number): void;
   send(operation: number, content: string, run: boolean, approve: boolean): void;
   run(operation: number, approve: boolean): void;
