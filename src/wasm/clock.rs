@@ -30,16 +30,20 @@ pub(super) fn wait(length: Millis) -> u32 {
 }
 
 /// The one timer of a session, set to the core's next wakeup.
+///
+/// Most wakeups are moved into the future again and again, by every frame, and never come. So a timer that is early stays:
+/// it ends in a tick that finds nothing to do, and a new wait.
 #[derive(Default)]
 pub(super) struct Alarm {
+    /// When the timer is due.
     at: Rc<Cell<Option<Millis>>>,
     timer: RefCell<Option<Timer>>,
 }
 
 impl Alarm {
-    /// Sets the timer to another time, or to none. Unchanged, it goes on.
+    /// Sets the timer to another time, or to none.
     pub(super) fn set(&self, at: Option<Millis>, hooks: &Hooks, inputs: &Inputs) {
-        if self.at.get() == at {
+        if self.at.get() == at || self.at.get().zip(at).is_some_and(|(due, at)| due < at) {
             return;
         }
         self.at.set(at);
