@@ -6,16 +6,19 @@ use serde_json::value::RawValue;
 
 /// The members of an object, in their order; `None` when the text is anything else.
 pub(super) fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &RawValue)>> {
-    level(text, ['{', '}'], |rest| {
-        let name = string(rest.value()?)?;
-        rest.skip(':').then_some(())?;
+    level(text, [b'{', b'}'], |rest| {
+        let name = match rest.plain_string() {
+            Some(name) => Cow::Borrowed(name),
+            None => string(rest.value()?)?,
+        };
+        rest.skip(b':').then_some(())?;
         Some((name, rest.value()?))
     })
 }
 
 /// The items of a list; `None` when the text is anything else.
 pub fn items(text: &str) -> Option<Vec<&RawValue>> {
-    level(text, ['[', ']'], Rest::value)
+    level(text, [b'[', b']'], Rest::value)
 }
 
 /// A string without its escapes; `None` when the value is anything else, or half of a surrogate pair is in it.
@@ -73,7 +76,7 @@ fn unit(rest: &mut std::str::Chars) -> Option<u16> {
     u16::from_str_radix(digits, 16).ok()
 }
 
-fn level<'a, T>(text: &'a str, ends: [char; 2], mut one: impl FnMut(&mut Rest<'a>) -> Option<T>) -> Option<Vec<T>> {
+fn level<'a, T>(text: &'a str, ends: [u8; 2], mut one: impl FnMut(&mut Rest<'a>) -> Option<T>) -> Option<Vec<T>> {
     let [start, end] = ends;
     let mut rest = Rest(text);
     rest.skip(start).then_some(())?;
@@ -81,7 +84,7 @@ fn level<'a, T>(text: &'a str, ends: [char; 2], mut one: impl FnMut(&mut Rest<'a
     if !rest.skip(end) {
         loop {
             all.push(one(&mut rest)?);
-            if !rest.skip(',') {
+            if !rest.skip(b',') {
                 rest.skip(end).then_some(())?;
                 break;
             }
@@ -95,14 +98,31 @@ struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
     fn trim(&self) -> &'a str {
-        self.0.trim_start_matches([' ', '\n', '\r', '\t'])
+        match self.0.as_bytes().first() {
+            // Servers write compact JSON.
+            Some(first) if *first > b' ' => self.0,
+            _ => self.0.trim_start_matches([' ', '\n', '\r', '\t']),
+        }
     }
 
     /// Takes a mark, if it comes next.
-    fn skip(&mut self, mark: char) -> bool {
-        let rest = self.trim().strip_prefix(mark);
-        self.0 = rest.unwrap_or(self.0);
-        rest.is_some()
+    fn skip(&mut self, mark: u8) -> bool {
+        let rest = self.trim();
+        let comes = rest.as_bytes().first() == Some(&mark);
+        if comes {
+            self.0 = rest.get(1..).unwrap_or_default();
+        }
+        comes
+    }
+
+    /// Takes a string that is written as it reads, if one comes next: nearly every name is.
+    fn plain_string(&mut self) -> Option<&'a str> {
+        let (text, rest) = self.trim().strip_prefix('"')?.split_once('"')?;
+        let plain = text.bytes().all(|byte| byte != b'\\' && byte >= b' ');
+        plain.then(|| {
+            self.0 = rest;
+            text
+        })
     }
 
     /// Takes a value, whatever it is.
@@ -125,7 +145,7 @@ mod tests {
     }
 
     /// Texts that are JSON, nearly JSON, and anything.
-    const TEXTS: [&str; 36] = [
+    const TEXTS: [&str; 38] = [
         "{}",
         " { } ",
         "[]",
@@ -133,6 +153,8 @@ mod tests {
         r#"{"a":1,"b":[{"c":null}],"a":2}"#,
         r#" { "a" : "x" , "" : -1.5e-7 } "#,
         r#"{"\u0061\n":true}"#,
+        r#"{"a\\":1,"\"":2,"é\"b":3,"c" : 4}"#,
+        "{\"a\nb\":1}",
         "[1,2.50,\"x\",{},[],false]",
         "[[[[1]]]]",
         "[1 ]",
