@@ -7,6 +7,7 @@
 import { jsonOf, optionsOf, partsOf, signalOf, textOf } from "./checks.js";
 import { closed, coreError } from "./errors.js";
 import { Operations } from "./operations.js";
+import { textInto } from "./text.js";
 import { Told } from "./told.js";
 import { Schemas } from "./validator.js";
 
@@ -18,6 +19,7 @@ import { Schemas } from "./validator.js";
  * @property {(operation: number, error: unknown) => void} fail
  * @property {(code: string, message: string, details: string, retryable: boolean) => PagehandError} error
  * @property {(work: (event?: any) => any) => ((event?: any) => any)} guard
+ * @property {(event: MessageEvent, buffer: Uint8Array) => number} text
  * @property {() => Promise<void>} ended
  * @property {() => Promise<string>} key
  * @property {Review} review
@@ -206,6 +208,7 @@ export class LiveSession {
       fail: (operation, error) => this.#operations.fail(operation, error),
       error: coreError,
       guard: (work) => this.#core.guarded(work, () => this.#session !== undefined),
+      text: textInto,
       ended: () => this.#ended,
       key,
       review,

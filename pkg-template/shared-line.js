@@ -3,6 +3,7 @@
 /** @import { PagehandError } from "./errors.js" */
 /** @import { Line } from "./uipath-glue.js" */
 import { coreError } from "./errors.js";
+import { textInto } from "./text.js";
 import { core } from "./uipath-core.js";
 
 /** The connection that all conversations of one server object share: made with the first, and anew when the core is lost. */
@@ -26,7 +27,7 @@ export class SharedLine {
       /** @type {Line | undefined} */
       let line;
       const guard = (/** @type {(event?: any) => any} */ work) => core.guarded(work, () => line !== undefined && this.#line === line);
-      line = core.enter(() => this.#make(/** @type {any} */ ({ guard, key: this.#key, error: coreError })));
+      line = core.enter(() => this.#make(/** @type {any} */ ({ guard, text: textInto, key: this.#key, error: coreError })));
       this.#line = line;
       core.inhabitants.add(this);
     }

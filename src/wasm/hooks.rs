@@ -2,7 +2,7 @@
 
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
-use web_sys::AbortSignal;
+use web_sys::{AbortSignal, Event};
 
 #[wasm_bindgen]
 extern "C" {
@@ -37,6 +37,11 @@ extern "C" {
     /// traps.
     #[wasm_bindgen(method, catch)]
     pub(super) fn guard(this: &Hooks, closure: &JsValue) -> Result<Function, JsValue>;
+
+    /// Writes the text of a message event into the buffer, as UTF-8, and answers with its length in bytes; -1 when the event
+    /// has no text, or the buffer may be too small.
+    #[wasm_bindgen(method, catch)]
+    pub(super) fn text(this: &Hooks, event: &Event, buffer: &mut [u8]) -> Result<i32, JsValue>;
 
     /// A promise that is resolved when the session is over, be it that its instance is lost.
     #[wasm_bindgen(method, catch)]

@@ -2,6 +2,7 @@
 //!
 //! Events are read by shape, not by class: in Node, or with a polyfill, the class is not a global one.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use wasm_bindgen::JsValue;
@@ -18,6 +19,24 @@ use super::slots::Slots;
 
 /// The close code of a socket that was never properly closed.
 const ABNORMAL: u16 = 1006;
+
+/// Frames up to a third of this, which are nearly all, are read into a buffer that is made once.
+const BUFFER: usize = 0x1_0000;
+
+thread_local! {
+    static FRAME: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The text of a frame. wasm-bindgen's own way to read a text looks at it letter by letter in JS.
+fn text(hooks: &Hooks, event: &Event) -> Option<String> {
+    let mut buffer = FRAME.take();
+    buffer.resize(BUFFER, 0);
+    let length = hooks.text(event, &mut buffer).ok().and_then(|length| usize::try_from(length).ok());
+    let bytes = length.and_then(|length| buffer.get(..length));
+    let short = bytes.and_then(|bytes| str::from_utf8(bytes).ok()).map(str::to_owned);
+    FRAME.set(buffer);
+    short.or_else(|| convert::text_at(event, "data"))
+}
 
 /// An open or opening socket. Dropping it silences it first and closes it then, so no event finds a freed listener.
 struct Socket {
@@ -68,10 +87,11 @@ impl Sockets {
         // `error` tells nothing that `close`, which always follows, does not.
         let mut socket = Socket { socket, listeners: Vec::new() };
         socket.on("open", hooks, inputs, move |_| Input::Wire(Wire::Opened { socket: id }))?;
+        let reader = hooks.clone();
         socket.on("message", hooks, inputs, move |event| {
             // A binary frame means nothing in the protocols we speak. It goes on as an empty text, which the core tells as
             // malformed.
-            Input::Wire(Wire::Frame { socket: id, text: convert::text_at(event, "data").unwrap_or_default() })
+            Input::Wire(Wire::Frame { socket: id, text: text(&reader, event).unwrap_or_default() })
         })?;
         let open = self.0.clone();
         socket.on("close", hooks, inputs, move |event| {

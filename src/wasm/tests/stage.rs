@@ -348,6 +348,8 @@ const HOOKS: &str = "{
     settle(operation, json) { this.log.push('settle ' + operation + ' ' + json); },
     fail(operation, error) { this.log.push('fail ' + operation + ' ' + error.code); },
     error(code, message, details, retryable) { return Object.assign(new Error(message), { code, details, retryable }); },
+    text: (event, buffer) => typeof event.data === 'string' && event.data.length * 3 <= buffer.length
+        ? new TextEncoder().encodeInto(event.data, buffer).written : -1,
     guard: (closure) => (...given) => closure(...given),
     compile() { return Promise.resolve(); },
     check() { return Promise.resolve('{\"valid\":true,\"issues\":[]}'); },
