@@ -268,9 +268,9 @@ export class Conversation {
   #handler({ name, execute }) {
     if (execute === undefined) return undefined;
     /** @param {any} args @param {Omit<CallContext, "conversation">} context */
-    return async (args, { signal, callId }) => {
+    return async (args, { signal, callId, argumentsText }) => {
       try {
-        const result = await execute(args, { signal, callId, conversation: this });
+        const result = await execute(args, { signal, callId, argumentsText, conversation: this });
         return await this.#guards.after({ tool: name, callId, arguments: args }, result, signal);
       } catch (error) {
         this.#live.told.calls.threw(callId, error);

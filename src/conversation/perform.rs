@@ -1,6 +1,7 @@
 //! What the calls want done.
 
-use crate::call::{Action, Calls, CheckId, Key, LedgerEffect};
+use crate::call::{Action, Calls, CheckId, Key, LedgerEffect, Step};
+use crate::json;
 use crate::net::Millis;
 use crate::protocol::{self, NoticeCode};
 use crate::tool::{Against, Registry};
@@ -46,12 +47,24 @@ impl Conversation {
                 Action::Abort { run, cause } => self.out.push(Effect::Abort { run, cause }),
                 Action::Tell(step) => {
                     self.tell_call(&step);
+                    self.tell_inexact(&step);
                     if step.outcome.is_some() {
                         self.close_own_approval(&step.call_id);
                     }
                     self.owe(&step);
                 }
                 Action::Late { call, what } => self.tell_notice(NoticeCode::LateSignal, what, Some(call.as_str())),
+            }
+        }
+    }
+
+    /// Tells of the numbers that a step brings and that the app will not see as they came.
+    fn tell_inexact(&mut self, step: &Step) {
+        let edits = step.edits.iter().filter_map(|edit| Some((edit.path.as_str(), edit.to.as_deref()?)));
+        for (at, value) in step.arguments.as_deref().map(|whole| ("", whole)).into_iter().chain(edits) {
+            for (path, digits) in json::large_integers(value) {
+                let message = [at, &path, " is ", digits, ", which JavaScript rounds"].concat();
+                self.tell_notice(NoticeCode::InexactNumber, &message, Some(step.call_id.as_str()));
             }
         }
     }

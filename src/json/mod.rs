@@ -5,11 +5,13 @@
 //! and that alone is as large as a protocol.
 
 mod edit;
+mod numbers;
 mod object;
 mod read;
 mod value;
 
 pub use edit::{Edit, edits};
+pub use numbers::large_integers;
 pub use object::Object;
 pub use read::{items, string};
 pub use value::{Number, Value};

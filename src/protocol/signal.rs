@@ -97,6 +97,8 @@ pub enum NoticeCode {
     UnflaggedCall,
     /// A result is larger than the connection takes: the agent is told that, and not the result.
     ResultTooLarge,
+    /// An integer in a call's arguments that JavaScript rounds when it reads them. The handler is given their text, too.
+    InexactNumber,
 }
 
 /// A conversation as the server has it.

@@ -120,6 +120,7 @@ struct Context<'a> {
     #[serde(serialize_with = "serde_wasm_bindgen::preserve::serialize")]
     signal: AbortSignal,
     call_id: &'a str,
+    arguments_text: &'a str,
 }
 
 /// Calls a handler and waits for its end.
@@ -147,9 +148,8 @@ fn replaced(thrown: &JsValue) -> Settled {
 }
 
 fn call_with(handler: &Function, arguments: &str, call: &str, signal: &AbortSignal) -> Result<JsValue, JsValue> {
-    let arguments = JSON::parse(arguments)?;
-    let context = serde_wasm_bindgen::to_value(&Context { signal: signal.clone(), call_id: call })?;
-    handler.call2(&JsValue::UNDEFINED, &arguments, &context)
+    let context = Context { signal: signal.clone(), call_id: call, arguments_text: arguments };
+    handler.call2(&JsValue::UNDEFINED, &JSON::parse(arguments)?, &serde_wasm_bindgen::to_value(&context)?)
 }
 
 fn reason(cause: &AbortCause) -> JsValue {

@@ -26,6 +26,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** The protocol's id of the call (OpenHands: the id of the `ActionEvent`). */
   readonly callId: string;
+  /** The arguments as JSON text, with all digits of numbers that JavaScript rounds (`inexact_number`). */
+  readonly argumentsText: string;
   /** The conversation the call came from. A handler may call anything on it, also what only its kind of server can do. */
   readonly conversation: Conversation;
 }
@@ -244,7 +246,7 @@ export interface NoticeEvent { code: NoticeCode; message: string; eventId?: stri
 export type NoticeCode =
   | "duplicate_event" | "unknown_event" | "unknown_frame" | "malformed_frame" | "frame_too_large" | "stream_aborted" | "log_rewound"
   | "call_refused" | "server_error" | "late_signal" | "storage_unavailable" | "missed"
-  | "unknown_call" | "unflagged_call" | "result_too_large";
+  | "unknown_call" | "unflagged_call" | "result_too_large" | "inexact_number";
 
 export type ErrorEvent_ = { [Code in ErrorCode]: { code: Code; message: string; details: ErrorDetails[Code] } }[ErrorCode];
 

@@ -259,3 +259,27 @@ fn case_29_tools_that_changed_since_are_told_one_by_one() {
     call(&mut stage, "b", "same", 2);
     assert_eq!(stage.outcome("b")["kind"], "ok");
 }
+
+#[test]
+fn integers_that_javascript_rounds_are_told_by_their_place_and_digits() {
+    let mut stage = Stage::ready(vec![tool("t", ANY)]);
+    stage.durable(
+        0,
+        &action(
+            "a",
+            "t",
+            r#"{"id":9007199254740993,"deep":[{"x":-12345678901234567890.0}],"ok":[1.5,"99999999999999999999"]}"#,
+        ),
+    );
+    let told: Vec<_> = stage.topic(Topic::Notice).into_iter().cloned().collect();
+    assert_eq!(
+        told,
+        [
+            json!({ "code": "inexact_number", "eventId": "a", "message": "/id is 9007199254740993, which JavaScript rounds" }),
+            json!({ "code": "inexact_number", "eventId": "a", "message": "/deep/0/x is -12345678901234567890.0, which JavaScript rounds" }),
+        ]
+    );
+    stage.durable(1, &ack("a"));
+    assert_eq!(stage.outcome("a")["kind"], "ok");
+    assert_eq!(stage.notices().len(), 2, "once");
+}

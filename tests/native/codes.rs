@@ -94,6 +94,7 @@ fn the_codes_of_notices_are_those_of_the_types() {
         NoticeCode::UnknownCall,
         NoticeCode::UnflaggedCall,
         NoticeCode::ResultTooLarge,
+        NoticeCode::InexactNumber,
     ];
     let words: Vec<String> =
         codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();
