@@ -158,7 +158,8 @@ impl Form {
     /// The result as JSON text.
     pub(super) fn read(self, body: String) -> Result<String, Error> {
         match self {
-            Self::Whole => Ok(body),
+            Self::Whole if Object::read(&body).is_some() => Ok(body),
+            Self::Whole => Err(Error::BadResponse { what: "reading what came of it" }),
             Self::Nothing | Self::Deleted => {
                 // Servers up to 1.56 say in this way that they do not know the conversation.
                 let answer = Object::read(&body).unwrap_or_default();
@@ -210,6 +211,9 @@ mod tests {
             for body in ["", "[]", "{}"] {
                 assert_eq!(read(form, body), Err("bad_response"), "{body}");
             }
+        }
+        for body in ["", "[]", "<html>", r#"{"id":"#] {
+            assert_eq!(read(Form::Whole, body), Err("bad_response"), "{body}");
         }
     }
 }

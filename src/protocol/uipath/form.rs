@@ -27,7 +27,7 @@ impl Form {
         match self {
             Self::Nothing | Self::Deleted => Ok("null".to_owned()),
             Self::Whole if body.trim().is_empty() => Ok("null".to_owned()),
-            Self::Whole if matches!(body.trim_start().as_bytes().first(), Some(b'{' | b'[')) => Ok(body),
+            Self::Whole if Object::read(&body).is_some() || json::items(&body).is_some() => Ok(body),
             Self::Whole => Err(Error::BadResponse { what: "reading what was asked for" }),
             Self::Page(name) => history::page(&body, name),
             Self::Upload => upload(&body, rest, token).ok_or(Error::BadResponse { what: "making an attachment" }),
@@ -102,6 +102,7 @@ mod tests {
         assert_eq!(read(Form::Whole, "").as_deref(), Ok("null"));
         assert_eq!(read(Form::Whole, r#"[{"id":7.0}]"#).as_deref(), Ok(r#"[{"id":7.0}]"#));
         assert_eq!(read(Form::Whole, "<html>"), Err("bad_response"));
+        assert_eq!(read(Form::Whole, r#"{"id":"#), Err("bad_response"), "half of it");
         let page = read(Form::Page("conversations"), r#"{"data":[],"cursor":"c"}"#);
         assert_eq!(page.as_deref(), Ok(r#"{"conversations":[],"next":"c"}"#));
     }
