@@ -9,6 +9,7 @@
 //! | `check` | formatting, lints, types, documentation |
 //! | `demo` | the demo, served |
 //! | `bench` | what takes how long, beside peers |
+//! | `fuzz` | nonsense for every decoder |
 //! | `simulate` | schedules from seeds, and a core broken on purpose |
 //! | `test/` | all tests, counted |
 #![allow(clippy::print_stdout, reason = "talking is what a command does")]
@@ -19,6 +20,7 @@ mod build;
 mod check;
 mod demo;
 mod files;
+mod fuzz;
 mod process;
 mod simulate;
 mod test;
@@ -75,6 +77,8 @@ enum Command {
     },
     /// Plays schedules of the simulation on all cores.
     Simulate(simulate::Options),
+    /// Gives nonsense to every decoder of the core, on all cores.
+    Fuzz(fuzz::Options),
     /// Measures pkg/ as it is, and compares it with budget.json.
     Sizes,
 }
@@ -101,6 +105,7 @@ fn run(command: &Command) -> Result<bool> {
         Command::Test { only, full } => Ok(test::run(&workspace, *only, *full)),
         Command::Bench { measures } => bench::run(&workspace, measures).map(|()| true),
         Command::Simulate(options) => simulate::run(&workspace, options),
+        Command::Fuzz(options) => fuzz::run(&workspace, options),
         Command::Sizes => build::sizes(&workspace).map(|()| true),
     }
 }

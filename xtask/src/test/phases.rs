@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     build::{self, Profile},
-    check as checks, demo, files,
+    check as checks, demo, files, fuzz,
     process::Program,
     simulate,
     test::{Outcome, report::Counts, results},
@@ -30,7 +30,7 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     (Counts { passed, failed }, version("rustc"))
 }
 
-/// Among them those of the mock server, which play with `UiPath`'s runtime.
+/// Among them those of the mock server, which play with `UiPath`'s runtime; and nonsense for every decoder.
 pub(crate) fn native(workspace: &Workspace) -> Result<Outcome> {
     let runtime = uipath_runtime::ensure(workspace, Tier::Fast)?;
     let program = Program::new("cargo").args(["test", "--workspace", "--no-fail-fast"]);
@@ -40,7 +40,9 @@ pub(crate) fn native(workspace: &Workspace) -> Result<Outcome> {
         .env("PAGEHAND_UIPATH_PEER", runtime.peer)
         .deadline(DEADLINE)
         .tee()?;
-    Ok((results::libtest(&output).with_exit(success), version("rustc")))
+    let counts = results::libtest(&output).with_exit(success);
+    let (passed, failed) = fuzz::count(workspace)?;
+    Ok((Counts { passed: counts.passed + passed, failed: counts.failed + failed }, version("rustc")))
 }
 
 /// Schedules that must hold, and ways to break the core that must be noticed.
