@@ -1,8 +1,12 @@
-//! The recorded sockets of the real server, replayed: as they were, doubled, backwards and shuffled.
+//! The recorded sockets of the real server, replayed: as they were, doubled, backwards and shuffled, and as a bad connection might
+//! bring them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use pagehand::conversation::Command;
+use proptest::prelude::*;
+use proptest::sample::Index;
 use serde_json::Value;
 
 use crate::recording::{Recorded, sockets};
@@ -118,5 +122,96 @@ fn doubled_reversed_and_shuffled_frames_run_the_same_calls() {
             let (ran, _) = play_whole(&recorded, &frames, &truth);
             assert_eq!(ran, expected, "{} {how}", recorded.name);
         }
+    }
+}
+
+/// What may happen to frames on their way. Places are those in the list as it is by then.
+#[derive(Debug, Clone)]
+pub enum Mishap {
+    /// A frame comes again at another place.
+    Again(Index, Index),
+    /// Two frames change places.
+    Swapped(Index, Index),
+    /// The connection breaks at a place, and what came from another place on comes again.
+    Cut(Index, Index),
+}
+
+pub fn mishaps() -> impl Strategy<Value = Vec<Mishap>> {
+    let places = || (any::<Index>(), any::<Index>());
+    let mishap = prop_oneof![
+        places().prop_map(|(from, to)| Mishap::Again(from, to)),
+        places().prop_map(|(one, other)| Mishap::Swapped(one, other)),
+        places().prop_map(|(at, from)| Mishap::Cut(at, from)),
+    ];
+    prop::collection::vec(mishap, 1..16)
+}
+
+/// A list with its mishaps. `None`: here the connection breaks.
+pub fn happened<T: Clone>(list: &[T], mishaps: &[Mishap]) -> Vec<Option<T>> {
+    let mut list: Vec<Option<T>> = list.iter().cloned().map(Some).collect();
+    for mishap in mishaps {
+        match mishap {
+            Mishap::Again(from, to) => {
+                let again = from.get(&list).clone();
+                list.insert(to.index(list.len()), again);
+            }
+            Mishap::Swapped(one, other) => {
+                let (one, other) = (one.index(list.len()), other.index(list.len()));
+                list.swap(one, other);
+            }
+            Mishap::Cut(at, from) => {
+                let at = at.index(list.len());
+                let again = list[from.index(at + 1)..at].to_vec();
+                list.splice(at..at, std::iter::once(None).chain(again));
+            }
+        }
+    }
+    list
+}
+
+/// The same as [`play`] on a session socket that breaks.
+fn play_with_cuts(frames: &[Option<String>], last: i64, truth: &Truth) -> Stage {
+    let declared = truth.tools.iter().filter(|name| is_declared(name) && !["finish", "think"].contains(&name.as_str()));
+    let mut stage = Stage::new(declared.map(|name| tool(name, r#"{"type":"object"}"#)).collect());
+    stage.command(Command::Open);
+    stage.open("1.58.2", 201, "[]");
+    stage.frame(&format!(r#"{{"type":"sync","from_seq":-1,"through_seq":{last}}}"#));
+    for frame in frames {
+        match frame {
+            Some(frame) => stage.frame(frame),
+            None => {
+                stage.lose_socket(1006);
+                stage.reconnect();
+                let (_, url) = stage.sockets.last().unwrap();
+                let from = url.split_once("after_seq=").map_or("-1", |(_, seq)| seq);
+                let sync = format!(r#"{{"type":"sync","from_seq":{from},"through_seq":{last}}}"#);
+                stage.frame(&sync);
+            }
+        }
+    }
+    stage
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_a_connection_does_to_a_recorded_conversation_each_authorised_call_runs_once(
+        which in any::<Index>(), mishaps in mishaps(),
+    ) {
+        static SOCKETS: LazyLock<Vec<Recorded>> =
+            LazyLock::new(|| sockets().into_iter().filter(|recorded| recorded.session).collect());
+        let recorded = which.get(&SOCKETS);
+        let truth = truth(recorded);
+        // A whole state ends what came before it: it has no meaning out of its place.
+        let movable = |frame: &&String| !frame.contains("full_state") && !frame.contains(r#""type":"sync""#);
+        let frames: Vec<_> = recorded.frames.iter().filter(movable).cloned().collect();
+        prop_assume!(!frames.is_empty());
+        let seq = |frame: &String| serde_json::from_str::<Value>(frame).ok()?["seq"].as_i64();
+        let last = frames.iter().filter_map(seq).max().unwrap_or(-1);
+        let stage = play_with_cuts(&happened(&frames, &mishaps), last, &truth);
+        let mut runs: Vec<_> = stage.runs.iter().map(|run| run.call.clone()).collect();
+        runs.sort();
+        prop_assert_eq!(runs, runnable(&truth).into_iter().collect::<Vec<_>>(), "{}", &recorded.name);
     }
 }

@@ -1,11 +1,15 @@
 //! The recorded traffic of UiPath's own parts.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use proptest::prelude::*;
+use proptest::sample::Index;
 use serde_json::{Value, json};
 
 use super::rig::{ID, Rig, tools};
 use super::shapes;
+use crate::replay::{Mishap, happened, mishaps};
 
 /// One step of a recorded scenario, as the client saw it.
 #[derive(Clone)]
@@ -215,4 +219,42 @@ fn calls_of(told: &str) -> Vec<String> {
 
 fn messages_of(told: &str) -> Vec<&str> {
     told.split("assistant: ").skip(1).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_comes_again_or_too_early_each_call_is_let_through_once_and_answered_once(
+        which in any::<Index>(), mishaps in mishaps(),
+    ) {
+        static SCENARIOS: LazyLock<Vec<Vec<Step>>> =
+            LazyLock::new(|| scenarios().into_iter().map(|(_, _, steps)| steps).collect());
+        let steps = which.get(&SCENARIOS);
+        let whole = calls_of(&play(steps));
+        // What breaks a connection is in `cuts`; what the house does keeps its place.
+        let mishaps: Vec<_> = mishaps.into_iter().filter(|mishap| !matches!(mishap, Mishap::Cut(..))).collect();
+        let (frames, ours): (Vec<_>, Vec<_>) = steps.iter().cloned().partition(|step| matches!(step, Step::Server(_)));
+        prop_assume!(!frames.is_empty());
+        let mut frames = happened(&frames, &mishaps).into_iter().flatten();
+        let mut player = Player::new();
+        let mut answers = ours.iter();
+        // As many frames as there were between two things that the client did.
+        for step in steps {
+            match step {
+                Step::Client(_) => answers.next().into_iter().for_each(|step| player.step(step)),
+                Step::Server(_) => frames.next().iter().for_each(|step| player.step(step)),
+            }
+        }
+        frames.for_each(|step| player.step(&step));
+        let ran = calls_of(&player.rig.said());
+        prop_assert!(ran.iter().all(|call| whole.contains(call)), "{:?} of {:?}", &ran, &whole);
+        let once: std::collections::BTreeSet<_> = ran.iter().collect();
+        prop_assert_eq!(once.len(), ran.len(), "a call was let through twice: {:?}", &ran);
+        for member in ["endToolCall", "confirmToolCall"] {
+            let answered: Vec<_> = player.rig.about_calls(member).into_iter().map(|(call, _)| call).collect();
+            let once: std::collections::BTreeSet<_> = answered.iter().collect();
+            prop_assert_eq!(once.len(), answered.len(), "{} twice: {:?}", member, &answered);
+        }
+    }
 }
