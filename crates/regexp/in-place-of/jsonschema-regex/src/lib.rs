@@ -4,7 +4,7 @@
 //! needs no translation, and a shortcut would be code to download: every question about one is answered with no, and the
 //! types that stand for one have no values.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, convert::Infallible};
 
 use pagehand_regexp::Pattern;
 
@@ -49,7 +49,11 @@ pub fn split_leading_lookaheads(_pattern: &str) -> Option<Vec<String>> {
 
 /// Whether the text has white space of ECMA-262.
 pub fn contains_ecma_whitespace(text: &str) -> bool {
-    text.chars().any(|character| character.is_whitespace() && character != '\u{85}' || character == '\u{feff}')
+    text.chars().any(|character| match character {
+        '\u{85}' => false,
+        '\u{feff}' => true,
+        other => other.is_whitespace(),
+    })
 }
 
 /// A cheaper form of a pattern.
@@ -68,18 +72,18 @@ pub fn search_form(_pattern: &str, _translated: &str) -> Option<Search> {
 
 /// A class whose characters are counted: there is none.
 #[derive(Debug, Clone)]
-pub enum RepeatedClass {}
+pub struct RepeatedClass(Infallible);
 
 impl RepeatedClass {
     /// Whether the text consists of such characters.
     pub fn is_match(&self, _text: &str) -> bool {
-        match *self {}
+        match self.0 {}
     }
 }
 
 /// A pattern that is matched byte by byte: there is none.
 #[derive(Debug, Clone)]
-pub enum Sequence {}
+pub struct Sequence(Infallible);
 
 impl Sequence {
     /// Never a sequence.
@@ -89,6 +93,6 @@ impl Sequence {
 
     /// Whether the text matches.
     pub fn is_match(&self, _text: &[u8]) -> Option<bool> {
-        match *self {}
+        match self.0 {}
     }
 }
