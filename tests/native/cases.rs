@@ -36,6 +36,51 @@ fn case_1_a_call_settled_twice_has_one_outcome_and_the_second_attempt_is_told() 
 }
 
 #[test]
+fn case_26_nothing_is_made_of_texts_that_look_like_something_else() {
+    let either = r#"{"oneOf":[{"type":"integer"},{"type":"array","items":{"type":"integer"}}]}"#;
+    let whole = r#"{"type":"integer"}"#;
+    for (schema, given, takes) in [
+        (whole, r#""7""#, false),
+        (whole, r#""7.5""#, false),
+        (whole, "7", true),
+        (r#"{"type":"array"}"#, r#""[1,2]""#, false),
+        (r#"{"type":"object"}"#, r#""{}""#, false),
+        (r#"{"type":"boolean"}"#, r#""true""#, false),
+        (r#"{"type":"string"}"#, "7", false),
+        (either, r#""7""#, false),
+        (either, r#""[7]""#, false),
+        (either, "[7]", true),
+    ] {
+        let mut stage = Stage::ready(vec![tool("t", &format!(r#"{{"type":"object","properties":{{"v":{schema}}}}}"#))]);
+        let arguments = format!(r#"{{"v":{given}}}"#);
+        stage.durable(0, &action("a", "t", &arguments));
+        stage.durable(1, &ack("a"));
+        let outcome = stage.outcome("a");
+        if takes {
+            assert_eq!(stage.runs[0].arguments.to_string(), arguments);
+        } else {
+            assert_eq!((outcome["kind"].as_str(), stage.runs.len()), (Some("invalid_arguments"), 0), "{arguments}");
+            assert_eq!(outcome["issues"][0]["path"], "/v");
+        }
+    }
+}
+
+#[test]
+fn case_28_a_schema_that_is_wrong_is_told_for_its_tool_and_the_others_go_on() {
+    let vendor =
+        r#"{"type":"object","x-order":["v"],"properties":{"v":{"type":"string","format":"board-id","x-ui":{}}}}"#;
+    let wrong = r#"{"type":"object","properties":{"v":{"minLength":"three"}}}"#;
+    let mut stage = Stage::ready(vec![tool("vendor", vendor), tool("wrong", wrong)]);
+    let told = stage.topic(Topic::Error);
+    assert_eq!((told.len(), &told[0]["details"]["tool"]), (1, &json!("wrong")));
+    assert!(told[0].to_string().contains("/properties/v/minLength"), "{}", told[0]);
+    call(&mut stage, "a", "wrong", 0);
+    call(&mut stage, "b", "vendor", 2);
+    assert_eq!(stage.outcome("a")["code"], "invalid_schema");
+    assert_eq!(stage.outcome("b")["kind"], "ok");
+}
+
+#[test]
 fn case_2_history_runs_nothing_when_we_join() {
     let mut stage = Stage::with(Opening::Attach { id: ID.into() }, vec![tool("t", ANY)]);
     stage.command(Command::Open);

@@ -21,6 +21,20 @@ fn threw(name: &str, message: &str) -> Settled {
 }
 
 #[wasm_bindgen_test]
+async fn case_34_results_of_any_size_and_kind_have_a_defined_end() {
+    for length in [15_000, 1_000_000, 20_000_000] {
+        let settled = outcome(&format!("return 'x'.repeat({length})")).await;
+        assert!(matches!(settled, Settled::Returned(text) if text.len() == length + 2), "{length}");
+    }
+    assert_eq!(outcome("return new Error('lost')").await, returned("{}"));
+    assert_eq!(outcome("return undefined").await, returned("null"));
+    assert_eq!(outcome("return [new Date(0), undefined]").await, returned(r#"["1970-01-01T00:00:00.000Z",null]"#));
+    for body in ["const a = []; a.push(a); return a", "return { big: 1n }"] {
+        assert!(matches!(outcome(body).await, Settled::NotSerializable { .. }), "{body}");
+    }
+}
+
+#[wasm_bindgen_test]
 async fn values_promises_and_thenables_return() {
     for (body, text) in [
         ("return { b: 2 }", r#"{"b":2}"#),
