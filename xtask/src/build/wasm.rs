@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    build::Profile,
+    build::{Profile, names::Renamed},
     files,
     process::{Program, step},
     tools::{node::Packages, wasm_bindgen::WasmBindgen, wasm_target},
@@ -24,22 +24,22 @@ pub(crate) struct Module {
     file: &'static str,
 }
 
-impl Module {
-    const fn new(name: &'static str, script: &'static str, package: &'static str, file: &'static str) -> Self {
-        Self { name, script, package, file }
-    }
-}
-
 /// The wasm files, each built by a cargo call of its own: together, the features of their dependencies would be united,
 /// and each core would carry the other's protocol, and what only the engine needs.
 pub(crate) const MODULES: [Module; 3] = [
-    Module::new("openhands", "openhands-glue", "pagehand-openhands", "pagehand_openhands.wasm"),
-    Module::new("uipath", "uipath-glue", "pagehand-uipath", "pagehand_uipath.wasm"),
+    Module {
+        name: "openhands",
+        script: "openhands-glue",
+        package: "pagehand-openhands",
+        file: "pagehand_openhands.wasm",
+    },
+    Module { name: "uipath", script: "uipath-glue", package: "pagehand-uipath", file: "pagehand_uipath.wasm" },
     SCHEMA,
 ];
 
 /// The schema engine.
-pub(crate) const SCHEMA: Module = Module::new("schema", "schema", "pagehand-schema", "pagehand_schema.wasm");
+pub(crate) const SCHEMA: Module =
+    Module { name: "schema", script: "schema", package: "pagehand-schema", file: "pagehand_schema.wasm" };
 
 /// What came out.
 pub(crate) struct Built {
@@ -50,6 +50,10 @@ pub(crate) struct Built {
     /// The JavaScript around it.
     pub(crate) script: PathBuf,
 }
+
+/// What wasm-opt does: it makes the code small, then the names at the border, and drops what only tools read.
+const OPTIMISATION: [&str; 4] =
+    ["-Oz", "--minify-imports-and-exports-and-modules", "--strip-producers", "--strip-target-features"];
 
 /// Panic messages name source files: what ships should not tell where the builder keeps the dependencies.
 fn without_home_paths() -> String {
@@ -106,28 +110,33 @@ pub(crate) fn build(
                 .run()
         })?;
     }
-    let wasm = match packages {
-        None => bound,
+    let bound_script = folder.join(format!("{name}.js"));
+    let (wasm, script) = match packages {
+        None => (bound, bound_script),
         Some(packages) => {
             let optimized = folder.join(format!("{name}.wasm"));
-            if !files::is_up_to_date(&optimized, &bound) {
-                let script = packages.script("binaryen/bin/wasm-opt")?;
+            let script = folder.join(format!("{name}.min.js"));
+            // The script is written last.
+            if !files::is_up_to_date(&script, &bound) {
+                let wasm_opt = packages.script("binaryen/bin/wasm-opt")?;
                 step(&format!("optimises {name}.wasm"), || {
                     // Which features it may use, wasm-opt reads from the file: with more, engines refuse the result.
-                    Program::new("node")
-                        .arg(script)
-                        .args(["-Oz", "--strip-producers", "--strip-target-features"])
+                    let output = Program::new("node")
+                        .arg(wasm_opt)
+                        .args(OPTIMISATION)
                         .arg(&bound)
                         .arg("-o")
                         .arg(&optimized)
-                        .run()
+                        .capture()?;
+                    let shortened = Renamed::read(&output)?.apply(&files::read(&bound_script)?)?;
+                    files::write(&script, shortened.as_bytes())
                 })?;
             }
-            optimized
+            (optimized, script)
         }
     };
     ensure!(wasm.is_file(), "there is no {}", wasm.display());
-    let built = Built { module, wasm, script: folder.join(format!("{name}.js")) };
+    let built = Built { module, wasm, script };
     let snippets = folder.join("snippets");
     ensure!(!snippets.exists(), "{package} embeds JavaScript snippets, which break bundlers: pass functions instead");
     files::read(&built.script).context("wasm-bindgen made no JavaScript").map(|_| built)
