@@ -1,9 +1,9 @@
 //! Waiting inside the edge: for what comes once, for one of two things, for no longer than so long.
 
 use std::cell::RefCell;
-use std::future::{Future, IntoFuture, poll_fn};
+use std::future::{Future, IntoFuture};
 use std::mem;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -108,15 +108,28 @@ impl<T> Drop for Arrival<T> {
 }
 
 /// Works until something comes: `None` if it came first. The work is dropped then, with all that it listens to.
-pub(super) async fn until<T, E>(end: impl IntoFuture<Output = E>, work: impl IntoFuture<Output = T>) -> Option<T> {
-    let (mut end, mut work) = (pin!(end.into_future()), pin!(work.into_future()));
-    poll_fn(|context| {
-        if let Poll::Ready(value) = work.as_mut().poll(context) {
+pub(super) fn until<'a, T, E>(
+    end: impl IntoFuture<Output = E, IntoFuture: 'a>,
+    work: impl IntoFuture<Output = T, IntoFuture: 'a>,
+) -> Until<'a, T, E> {
+    Until { end: Box::pin(end.into_future()), work: Box::pin(work.into_future()) }
+}
+
+/// What [`until`] waits for. Boxed: it is compiled for each kind of value, and not for each kind of work.
+pub(super) struct Until<'a, T, E> {
+    end: Pin<Box<dyn Future<Output = E> + 'a>>,
+    work: Pin<Box<dyn Future<Output = T> + 'a>>,
+}
+
+impl<T, E> Future for Until<'_, T, E> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        if let Poll::Ready(value) = self.work.as_mut().poll(context) {
             return Poll::Ready(Some(value));
         }
-        end.as_mut().poll(context).map(|_| None)
-    })
-    .await
+        self.end.as_mut().poll(context).map(|_| None)
+    }
 }
 
 /// A wait is cut into so many pieces. A page that was busy, frozen or asleep finds only one of them over, so that what the
@@ -124,13 +137,17 @@ pub(super) async fn until<T, E>(end: impl IntoFuture<Output = E>, work: impl Int
 const PIECES: u32 = 8;
 
 /// Works for no longer than this, as long as the page runs: `None` if that was not enough.
-pub(super) async fn within<T>(hooks: &Hooks, milliseconds: u32, work: impl IntoFuture<Output = T>) -> Option<T> {
-    let end = async {
+pub(super) fn within<'a, T>(
+    hooks: &'a Hooks,
+    milliseconds: u32,
+    work: impl IntoFuture<Output = T, IntoFuture: 'a>,
+) -> Until<'a, T, ()> {
+    let end = async move {
         for _ in 0..PIECES {
             after(hooks, milliseconds / PIECES).await;
         }
     };
-    until(end, work).await
+    until(end, work)
 }
 
 /// Waits.

@@ -15,6 +15,7 @@ mod watch;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -68,6 +69,9 @@ pub(super) struct Keeper {
     channel: RefCell<Option<Channel>>,
     watches: Watches,
 }
+
+/// Something that is being done with the storage.
+type Attempt<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + 'a>>;
 
 enum Work {
     Effect(LedgerEffect),
@@ -312,22 +316,34 @@ impl Keeper {
         }
     }
 
-    /// Does something with the storage. `None` when there is none, or none any more. A connection that was closed is
-    /// opened again, once.
+    /// Does something with the storage. `None` when there is none, or none any more.
     async fn attempt<T>(&self, work: impl AsyncFn(&Store) -> Result<T, Failure>) -> Option<T> {
+        let (work, done) = (&work, &Cell::new(None));
+        self.persist(&move |store| {
+            Box::pin(async move {
+                done.set(Some(work(&store).await?));
+                Ok(())
+            })
+        })
+        .await;
+        done.take()
+    }
+
+    /// Once for all kinds of work. A connection that was closed is opened again, once.
+    async fn persist<'a>(&'a self, work: &'a dyn Fn(Rc<Store>) -> Attempt<'a>) {
         let mut again = true;
         loop {
-            let failure = match self.store().await? {
-                Ok(store) => match within(&self.hooks, ENDURANCE, work(&store)).await {
-                    Some(Ok(done)) => return Some(done),
+            let failure = match self.store().await {
+                None => return,
+                Some(Ok(store)) => match within(&self.hooks, ENDURANCE, work(store)).await {
+                    Some(Ok(())) => return,
                     Some(Err(failure)) => failure,
                     None => Failure::Late,
                 },
-                Err(failure) => failure,
+                Some(Err(failure)) => failure,
             };
             if !mem::take(&mut again) || failure != Failure::Closed {
-                self.lose(&failure);
-                return None;
+                return self.lose(&failure);
             }
             drop(self.set_storage(Storage::Closed));
         }
