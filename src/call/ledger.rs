@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
+use crate::list::List;
 use crate::net::Millis;
 
 use super::CallId;
@@ -199,7 +200,7 @@ const KEPT: usize = 20_000;
 #[derive(Debug, Default)]
 pub struct Ledger {
     entries: HashMap<Key, Entry>,
-    places: HashMap<Rc<str>, (Owner, Place)>,
+    places: List<Rc<str>, (Owner, Place)>,
     /// The entries that are done with, in that order.
     ended: VecDeque<Key>,
 }
@@ -269,13 +270,14 @@ impl Ledger {
 
     /// Remembers how far a conversation has been dealt with. The place of another page that stays, if one does.
     pub fn remember(&mut self, conversation: &Rc<str>, place: Place, owner: &Owner, over: &Over) -> Option<String> {
-        if let Some((other, there)) = self.places.get_mut(conversation)
-            && !over.allows(owner.0 == other.0, &there.position)
-        {
-            there.at = place.at;
-            return Some(there.position.clone());
+        match self.places.get_mut(conversation) {
+            Some((other, there)) if !over.allows(owner.0 == other.0, &there.position) => {
+                there.at = place.at;
+                return Some(there.position.clone());
+            }
+            Some(written) => *written = (owner.clone(), place),
+            None => self.places.add(Rc::clone(conversation), (owner.clone(), place)),
         }
-        self.places.insert(Rc::clone(conversation), (owner.clone(), place));
         None
     }
 
