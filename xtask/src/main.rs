@@ -79,7 +79,7 @@ enum Command {
     Simulate(simulate::Options),
     /// Gives nonsense to every decoder of the core, on all cores.
     Fuzz(fuzz::Options),
-    /// Measures pkg/ as it is, and compares it with budget.json.
+    /// Measures pkg/ as it is, compares it with budget.json, and says what is large in it.
     Sizes,
 }
 

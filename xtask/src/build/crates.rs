@@ -1,4 +1,4 @@
-//! Whose code the wasm files are made of.
+//! Whose code the wasm files are made of, and what in them is large.
 //!
 //! Asked of the file before wasm-opt, which drops the names of functions and takes about a third of the bytes. A generic
 //! function belongs to the crate that wrote it, not to the one that made it necessary.
@@ -48,27 +48,44 @@ const { length } = WebAssembly.Module.imports(new WebAssembly.Module(bytes)).fil
 console.log(JSON.stringify(sizes.map((size, index) => [names.get(length + index) ?? '', size])));
 ";
 
-/// Fewer bytes are not worth a line.
-const SMALL: u64 = 1000;
+/// Fewer bytes of a crate are not worth a line,
+const SMALL_CRATE: u64 = 1000;
+/// nor of a module
+const SMALL_MODULE: u64 = 3000;
+/// or a function.
+const SMALL_FUNCTION: u64 = 3000;
 
-/// A short table of the crates in a file that still has its names.
-pub(crate) fn table(wasm: &Path) -> Result<String> {
+/// A short table of the crates in a file that still has its names; at length with its modules and functions.
+pub(crate) fn table(wasm: &Path, at_length: bool) -> Result<String> {
     let output = Program::new("node").args(["-e", FUNCTIONS, "--"]).arg(wasm).capture()?;
     let functions: Vec<(String, u64)> = serde_json::from_str(&output).context("Node did not answer with functions")?;
-    Ok(lines(&functions))
+    let mut table = lines(&functions, crate_of, SMALL_CRATE);
+    if at_length {
+        table.push_str("by module\n");
+        table.push_str(&lines(&functions, module_of, SMALL_MODULE));
+        table.push_str("by function\n");
+        table.push_str(&lines(&functions, |function| function, SMALL_FUNCTION));
+    }
+    Ok(table)
 }
 
-fn lines(functions: &[(String, u64)]) -> String {
-    let mut crates: BTreeMap<&str, u64> = BTreeMap::new();
+fn lines(functions: &[(String, u64)], owner: impl Fn(&str) -> &str, small: u64) -> String {
+    let mut owners: BTreeMap<&str, u64> = BTreeMap::new();
     for (function, bytes) in functions {
-        *crates.entry(crate_of(function)).or_default() += bytes;
+        *owners.entry(owner(function)).or_default() += bytes;
     }
-    let (mut crates, small): (Vec<_>, Vec<_>) = crates.into_iter().partition(|(_, bytes)| *bytes >= SMALL);
-    crates.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-    crates.push(("others", small.iter().map(|(_, bytes)| bytes).sum()));
-    crates.push(("together", functions.iter().map(|(_, bytes)| bytes).sum()));
-    let lines = crates.iter().map(|(name, bytes)| format!("  {name:<20} {:>10}\n", grouped(*bytes)));
+    let (mut owners, small): (Vec<_>, Vec<_>) = owners.into_iter().partition(|(_, bytes)| *bytes >= small);
+    owners.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    owners.push(("others", small.iter().map(|(_, bytes)| bytes).sum()));
+    owners.push(("together", functions.iter().map(|(_, bytes)| bytes).sum()));
+    let lines = owners.iter().map(|(name, bytes)| format!("  {:>10} {name}\n", grouped(*bytes)));
     lines.collect::<Vec<_>>().concat()
+}
+
+/// The first three words of the first path in a name, with what stands before it.
+fn module_of(function: &str) -> &str {
+    let mut words = function.match_indices("::").map(|(at, _)| at);
+    words.nth(2).and_then(|end| function.get(..end)).unwrap_or(function)
 }
 
 /// The first path in a name: `<T as alloc::string::ToString>::to_string` is alloc's. What has none is an export of ours, but
@@ -114,10 +131,17 @@ mod tests {
     }
 
     #[test]
+    fn a_module_has_three_words() {
+        assert_eq!(module_of("pagehand::wasm::driver::Driver::push::h0"), "pagehand::wasm::driver");
+        assert_eq!(module_of("<T as alloc::string::ToString>::to_string"), "<T as alloc::string::ToString>");
+        assert_eq!(module_of("session_open"), "session_open");
+    }
+
+    #[test]
     fn crates_are_listed_by_size_and_small_ones_together() {
         let functions = [("a::b", 700), ("c::d", 1200), ("e::f", 1), ("a::c", 900), ("g::h", 2)];
-        let text = lines(&functions.map(|(name, bytes)| (name.to_owned(), bytes)));
+        let text = lines(&functions.map(|(name, bytes)| (name.to_owned(), bytes)), crate_of, SMALL_CRATE);
         let words: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-        assert_eq!(words, ["a 1 600", "c 1 200", "others 3", "together 2 803"]);
+        assert_eq!(words, ["1 600 a", "1 200 c", "3 others", "2 803 together"]);
     }
 }

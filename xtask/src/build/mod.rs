@@ -59,7 +59,7 @@ pub(crate) fn run(workspace: &Workspace, profile: Profile) -> Result<()> {
         step("compiles the wasm files in Node, to be sure that engines take them", || {
             modules.iter().try_for_each(compile)
         })?;
-        sizes::report(workspace)?;
+        sizes::report(workspace, false)?;
     }
     Ok(())
 }
@@ -75,7 +75,7 @@ pub(crate) fn schema_engine(workspace: &Workspace) -> Result<Built> {
 /// Measures `pkg/` as it is.
 pub(crate) fn sizes(workspace: &Workspace) -> Result<()> {
     node::ensure_node()?;
-    sizes::report(workspace)
+    sizes::report(workspace, true)
 }
 
 fn compile(module: &Built) -> Result<()> {

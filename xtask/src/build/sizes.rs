@@ -41,8 +41,9 @@ struct Group {
     brotli: u64,
 }
 
-/// Prints the sizes of all that `pkg/` holds for the page, and fails if a group is over its budget.
-pub(crate) fn report(workspace: &Workspace) -> Result<()> {
+/// Prints the sizes of all that `pkg/` holds for the page, `at_length` with what is large in the cores, and fails if a group is
+/// over its budget.
+pub(crate) fn report(workspace: &Workspace, at_length: bool) -> Result<()> {
     let groups = parse_budget(&files::read(&workspace.root.join("budget.json"))?)?;
     let pkg = workspace.pkg();
     let names: Vec<String> = files::below(&pkg)?
@@ -56,7 +57,11 @@ pub(crate) fn report(workspace: &Workspace) -> Result<()> {
     for name in wasm::MODULES.map(|module| module.name) {
         let unoptimised = wasm::before_optimisation(workspace, Profile::Release, name);
         if unoptimised.is_file() {
-            print!("code of {name}.wasm before wasm-opt, by crate\n{}", crates::table(&unoptimised)?);
+            print!(
+                "code of {name}.wasm before wasm-opt, by crate
+{}",
+                crates::table(&unoptimised, at_length)?
+            );
         }
     }
     let complaints: Vec<String> =
