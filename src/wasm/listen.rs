@@ -1,7 +1,7 @@
 //! Closures that JS holds: event listeners, timers and callbacks, the only three. All stop when they are dropped.
 //!
 //! JS gets them through [`Hooks::guard`]: the facade sees a trap inside, and a closure whose instance is lost is not
-//! called any more.
+//! called any more. They are boxed first: what is done with them is compiled once, and not for each.
 
 use js_sys::Function;
 use wasm_bindgen::prelude::*;
@@ -34,7 +34,16 @@ pub(super) fn listen(
     kind: &'static str,
     heard: impl Fn(Event) + 'static,
 ) -> Result<Listener, JsValue> {
-    let closure = Closure::<dyn Fn(Event)>::new(heard);
+    listen_boxed(hooks, target, kind, Box::new(heard))
+}
+
+fn listen_boxed(
+    hooks: &Hooks,
+    target: &EventTarget,
+    kind: &'static str,
+    heard: Box<dyn Fn(Event)>,
+) -> Result<Listener, JsValue> {
+    let closure = Closure::<dyn Fn(Event)>::wrap(heard);
     let function = hooks.guard(closure.as_ref())?;
     target.add_event_listener_with_callback(kind, &function)?;
     Ok(Listener { target: target.clone(), kind, function, _closure: closure })
@@ -55,7 +64,11 @@ pub(super) struct Timer {
 
 /// Calls something once, later.
 pub(super) fn after(hooks: &Hooks, milliseconds: u32, due: impl Fn() + 'static) -> Result<Timer, JsValue> {
-    let closure = Closure::<dyn Fn()>::new(due);
+    after_boxed(hooks, milliseconds, Box::new(due))
+}
+
+fn after_boxed(hooks: &Hooks, milliseconds: u32, due: Box<dyn Fn()>) -> Result<Timer, JsValue> {
+    let closure = Closure::<dyn Fn()>::wrap(due);
     let timer = set_timeout(&hooks.guard(closure.as_ref())?, milliseconds)?;
     Ok(Timer { timer, _closure: closure })
 }
