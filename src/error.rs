@@ -398,6 +398,27 @@ mod tests {
     }
 
     #[test]
+    fn the_types_know_what_each_error_holds() {
+        let types = include_str!("wasm/error-details.d.ts");
+        for error in samples() {
+            let code = error.code();
+            let start = format!("  {code}: ");
+            let declared = types.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("{code}"));
+            let declared = declared.trim_end_matches(" };").trim_start_matches("{ ");
+            let names: Vec<_> =
+                declared.split("; ").filter_map(|field| field.split_once(": ")).map(|(name, _)| name).collect();
+            match serde_json::to_value(&error).unwrap() {
+                serde_json::Value::Null => assert_eq!(declared, "null;", "{code}"),
+                details => {
+                    let mut held: Vec<_> = details.as_object().unwrap().keys().collect();
+                    held.sort_by_key(|key| names.iter().position(|name| name == key));
+                    assert_eq!(held, names, "{code}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn messages_are_one_sentence_in_lower_case_without_a_full_stop() {
         for error in samples() {
             let message = error.to_string();

@@ -1,6 +1,9 @@
 // What an error's `details` hold, by its code. The core's are written down by the fields of `Error` in `src/error.rs`.
 import type { Issue } from "./types.js";
 
+/** An invalid field of a request: where, as segments joined by `.`, and the server's words. */
+export interface RequestIssue { path: string; message: string }
+
 export interface ErrorDetails {
   invalid_argument: { field: string; message: string };
   /** `rule` is the broken rule's stable name. */
@@ -13,7 +16,7 @@ export interface ErrorDetails {
   unsupported_server: { version: string; minimum: string };
   unauthorized: null;
   not_found: { detail: string };
-  invalid_request: { issues: { path: string; message: string }[] };
+  invalid_request: { issues: RequestIssue[] };
   /** `status` is that of HTTP, `detail` the server's words. */
   request_refused: { status: number; detail: string };
   conflict: { detail: string };
