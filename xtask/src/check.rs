@@ -11,7 +11,7 @@ use crate::{
 /// One check: its name and how it is done.
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
 
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 8] = [
     ("the code is formatted", formatted),
     ("clippy has no complaint about the native code", clippy),
     ("clippy has no complaint about the core for OpenHands in the browser", clippy_openhands),
@@ -19,6 +19,7 @@ const CHECKS: [Check; 7] = [
     ("clippy has no complaint about the schema engine in the browser", clippy_schema),
     ("the facade's types hold", types),
     ("the documentation has no warning", documentation),
+    ("the pages say what is so", pages),
 ];
 
 /// Does all checks; whether all went well.
@@ -78,6 +79,12 @@ fn types(workspace: &Workspace) -> Result<()> {
     ensure!(project.is_file(), "tests/tsconfig.json is missing: it says which files are checked");
     let compiler = node::ensure_packages(workspace)?.script("typescript/bin/tsc")?;
     Program::new("node").arg(compiler).arg("--project").arg(project).directory(&workspace.root).run()
+}
+
+/// What needs no build: that samples compile, and that tables and links are right.
+fn pages(workspace: &Workspace) -> Result<()> {
+    node::ensure_packages(workspace)?;
+    Program::new("node").args(["--test", "tests/docs/pages.test.mjs"]).directory(&workspace.root).run_quietly()
 }
 
 fn documentation(workspace: &Workspace) -> Result<()> {

@@ -61,6 +61,8 @@ enum Command {
     },
     /// Formatting, lints for both targets, types and documentation.
     Check,
+    /// The pages for people: every sample compiles or runs, every table is what the code says, every link leads somewhere.
+    Docs,
     /// Runs all tests and counts them; `check` and a release build included.
     Test {
         /// Runs one kind of test only.
@@ -102,10 +104,38 @@ fn run(command: &Command) -> Result<bool> {
         Command::Build { profile } => build::run(&workspace, *profile).map(|()| true),
         Command::Demo { port, no_open } => demo::run(&workspace, *port, !no_open).map(|()| true),
         Command::Check => Ok(check::run(&workspace)),
+        Command::Docs => test::docs(&workspace).map(|()| true),
         Command::Test { only, full } => Ok(test::run(&workspace, *only, *full)),
         Command::Bench { measures } => bench::run(&workspace, measures).map(|()| true),
         Command::Simulate(options) => simulate::run(&workspace, options),
         Command::Fuzz(options) => fuzz::run(&workspace, options),
         Command::Sizes => build::sizes(&workspace).map(|()| true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    /// The pages for people name commands; each is one that there is.
+    #[test]
+    fn the_commands_that_the_pages_name_are_commands() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let pages = files::below(&root.join("docs")).unwrap().into_iter().map(|page| root.join("docs").join(page));
+        let mut named = 0;
+        for page in pages.chain(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name))) {
+            let text = fs::read_to_string(&page).unwrap();
+            for command in text.split("cargo xtask ").skip(1) {
+                let words: String = command.chars().take_while(|letter| !"`#\n()".contains(*letter)).collect();
+                let words: Vec<_> =
+                    words.split_whitespace().map(|word| word.trim_end_matches([',', '.', ';'])).collect();
+                let parsed = Arguments::try_parse_from([&["cargo xtask"], words.as_slice()].concat());
+                assert!(parsed.is_ok(), "{}: cargo xtask {}", page.display(), words.join(" "));
+                named += 1;
+            }
+        }
+        assert!(named > 8, "only {named} commands were found");
     }
 }

@@ -53,6 +53,8 @@ const PHASES: [Phase; 9] = [
     Phase { name: "release", kind: None, run: phases::release },
 ];
 
+pub(crate) use phases::docs;
+
 /// Runs all phases, or those of one kind, each whatever became of those before it. Whether all went well.
 pub(crate) fn run(workspace: &Workspace, only: Option<Kind>, full: bool) -> bool {
     let mut rows = Vec::new();

@@ -111,12 +111,24 @@ fn capabilities_of(browser: &Browser) -> serde_json::Value {
 pub(crate) fn facade(workspace: &Workspace) -> Result<Outcome> {
     node::ensure_packages(workspace)?;
     build::run(workspace, Profile::Quick)?;
-    facade_tests(workspace, "facade")
+    facade_tests(workspace, "facade", &["facade", "docs"])
 }
 
-/// The facade's tests on the package as it is.
-fn facade_tests(workspace: &Workspace, phase: &str) -> Result<Outcome> {
-    let tests = test_files(workspace, "facade")?;
+/// The pages for people alone.
+pub(crate) fn docs(workspace: &Workspace) -> Result<()> {
+    node::ensure_packages(workspace)?;
+    build::run(workspace, Profile::Quick)?;
+    let (counts, _) = facade_tests(workspace, "docs", &["docs"])?;
+    ensure!(counts.failed == 0, "{} of {} tests of the pages failed", counts.failed, counts.passed + counts.failed);
+    Ok(())
+}
+
+/// Tests in Node, in these folders, on the package as it is.
+fn facade_tests(workspace: &Workspace, phase: &str, folders: &[&str]) -> Result<Outcome> {
+    let mut tests = Vec::new();
+    for folder in folders {
+        tests.extend(test_files(workspace, folder)?);
+    }
     let program = node_tests(workspace, phase, &tests)?.env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?);
     counted(workspace, phase, program, version("node"))
 }
@@ -157,7 +169,7 @@ fn in_a_page(workspace: &Workspace, folder: &str, tier: Tier) -> Result<(Program
 /// The budget, and whether what ships works: its scripts are one, and minified.
 pub(crate) fn release(workspace: &Workspace) -> Result<Outcome> {
     build::run(workspace, Profile::Release)?;
-    let (counts, against) = facade_tests(workspace, "release")?;
+    let (counts, against) = facade_tests(workspace, "release", &["facade", "docs"])?;
     Ok((Counts { passed: counts.passed + 1, ..counts }, ["budget.json, ", &against].concat()))
 }
 
