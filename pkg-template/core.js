@@ -25,7 +25,7 @@ export class Core {
 
   /**
    * @param {string} name
-   * @param {() => URL} place
+   * @param {() => WasmSource} place
    * @param {Glue} glue
    */
   constructor(name, place, { instantiate, begin, giveUp }) {

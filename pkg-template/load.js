@@ -11,7 +11,7 @@ import initSchema from "./schema.js";
 /** One wasm file: loaded at most once, at first need, and again after a failure. */
 export class WasmFile {
   /** @type {string} */ #name;
-  /** @type {() => URL} */ #place;
+  /** @type {() => WasmSource} */ #place;
   /** @type {(source: { module_or_path: any }) => Promise<unknown>} */ #instantiate;
   /** @type {(() => void) | undefined} */ #started;
   /** @type {WasmSource | undefined} */ #source;
@@ -20,7 +20,7 @@ export class WasmFile {
 
   /**
    * @param {string} name
-   * @param {() => URL} place
+   * @param {() => WasmSource} place
    * @param {(source: { module_or_path: any }) => Promise<unknown>} instantiate
    * @param {() => void} [started]
    */
@@ -164,20 +164,21 @@ function checkedBytes(name, bytes) {
         name,
         "html",
         "HTML came instead. With Vite before 8, add \"pagehand\" to optimizeDeps.exclude; otherwise serve the file " +
-          "beside the script, or say where it is with init()",
+          "beside the script, say where it is with init(), or import \"pagehand/inline\"",
       )
     : unavailable(name, "invalid", "what came is not wasm; say where the file is with init()");
 }
 
 /**
  * @param {string} name
- * @param {() => URL} place
+ * @param {() => WasmSource} place
  */
 function located(name, place) {
   try {
     return place();
   } catch (cause) {
-    throw unavailable(name, "location", "this bundle does not know its own URL; say where the file is with init()", cause);
+    const words = "this bundle does not know its own URL; import \"pagehand/inline\", or say where the file is with init()";
+    throw unavailable(name, "location", words, cause);
   }
 }
 

@@ -12,8 +12,10 @@ test("importing fetches nothing, starts nothing, and adds no global", async () =
   globalThis.fetch = (...request) => fetched.push(request);
   try {
     const [all, openhands, uipath] = [await load("index.js"), await load("openhands.js"), await load("uipath.js")];
+    const inline = await load("inline.js");
     const names = (module) => Object.keys(module).sort();
     assert.deepEqual(names(all), ["PagehandError", "dispatcher", "init", "openhands", "tool", "uipath"]);
+    assert.deepEqual(names(inline), names(all));
     assert.deepEqual(names(openhands), ["PagehandError", "dispatcher", "init", "openhands", "tool"]);
     assert.deepEqual(names(uipath), ["PagehandError", "init", "tool", "uipath"]);
     // All entries together are one package.
@@ -49,7 +51,7 @@ test("everything in the package is published, and it imports nothing else", asyn
     const text = await readFile(path.join(packageFolder, file), "utf8");
     for (const [, name] of text.matchAll(local)) assert.ok(present.includes(name), `${file} imports ${name}`);
   }
-  for (const entry of [".", "./openhands", "./uipath"]) assert.deepEqual(Object.keys(exports[entry]), ["types", "default"]);
+  for (const entry of [".", "./openhands", "./uipath", "./inline"]) assert.deepEqual(Object.keys(exports[entry]), ["types", "default"]);
 });
 
 test("nothing in the package evaluates code or imports later", async () => {

@@ -4,12 +4,17 @@
 //! modules minified one by one take a third more. There is a script for each protocol, and one that they share, so that it is
 //! there once, whatever an app imports; `index.js` only passes on what the two have. What bundlers look for stays as it is
 //! written: `new URL("./openhands.wasm", import.meta.url)`, the names that the entries export, and nothing that runs on import.
+//! `inline.js` is once more everything, with each wasm file as text in a script of its own.
 //! The source maps are fetched only by who opens the developer tools, and make stack traces readable; they carry the sources,
 //! since they are nowhere else.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::{
     files,
@@ -19,20 +24,7 @@ use crate::{
 };
 
 /// Through the interface for Node, since the package's program is a script here and an executable there.
-/// The target is the language that the sources are written in and checked for (tests/tsconfig.json).
-const BUNDLE: &str = "
-const { buildSync } = require('esbuild'), options = {
-  absWorkingDir: process.argv[1], outdir: 'out',
-  bundle: true, minify: true, format: 'esm', target: 'es2022', charset: 'utf8', legalComments: 'none',
-  sourcemap: true, logLevel: 'warning',
-};
-buildSync({ ...options, entryPoints: ['src/openhands.js', 'src/uipath.js'], splitting: true, chunkNames: 'shared' });
-buildSync({
-  ...options, entryPoints: ['src/index.js'], external: ['./openhands.js', './uipath.js'],
-  // Named here already, it is fetched beside the two that need it, not after them.
-  banner: { js: 'import\"./shared.js\";' },
-});
-";
+const BUNDLE: &str = include_str!("bundle.js");
 
 /// Puts the bundle into the package's content, in the place of all scripts.
 pub(crate) fn replace_scripts(
@@ -42,14 +34,19 @@ pub(crate) fn replace_scripts(
 ) -> Result<()> {
     let folder = folder(workspace);
     files::remove(&folder)?;
-    for (file, source) in content.extract_if(.., |file, _| file.extension().is_some_and(|kind| kind == "js")) {
-        let bytes = fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
+    for (file, source) in content.iter().filter(|(file, _)| is(file, "js") || is(file, "wasm")) {
+        let bytes = fs::read(source).with_context(|| format!("cannot read {}", source.display()))?;
         files::write(&scripts(workspace).join(file), &bytes)?;
     }
+    content.retain(|file, _| !is(file, "js"));
     step("bundles the scripts", || {
         Program::new("node").args(["-e", BUNDLE]).arg(&folder).directory(packages.folder()).run()
     })?;
     let bundles = folder.join("out");
+    ensure!(
+        !files::read(&bundles.join("inline.js"))?.contains("import.meta"),
+        "the inline entry still looks for a file: bundle.js misses a place"
+    );
     for file in files::below(&bundles)? {
         content.insert(file.clone(), bundles.join(file));
     }
@@ -63,4 +60,8 @@ fn folder(workspace: &Workspace) -> PathBuf {
 /// Where the scripts of a release lie before they become one.
 pub(crate) fn scripts(workspace: &Workspace) -> PathBuf {
     folder(workspace).join("src")
+}
+
+fn is(file: &Path, kind: &str) -> bool {
+    file.extension().is_some_and(|extension| extension == kind)
 }

@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_budget_of_this_repository_is_readable() {
-        assert_eq!(parse_budget(include_str!("../../../budget.json")).unwrap().len(), 3);
+        assert_eq!(parse_budget(include_str!("../../../budget.json")).unwrap().len(), 4);
     }
 
     #[test]
