@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     E2e,
     /// The same with UiPath's full agent, which is large and slow.
     Full,
+    /// The packed package in the hands of bundlers.
+    Packaging,
 }
 
 /// What a phase did: its tests, and what they ran against.
@@ -41,7 +43,7 @@ struct Phase {
     run: fn(&Workspace) -> Result<Outcome>,
 }
 
-const PHASES: [Phase; 9] = [
+const PHASES: [Phase; 10] = [
     Phase { name: "check", kind: None, run: |workspace| Ok(phases::check(workspace)) },
     Phase { name: "native", kind: Some(Kind::Native), run: phases::native },
     Phase { name: "simulation", kind: Some(Kind::Simulation), run: phases::simulation },
@@ -51,6 +53,7 @@ const PHASES: [Phase; 9] = [
     Phase { name: "e2e", kind: Some(Kind::E2e), run: phases::e2e },
     Phase { name: "full", kind: Some(Kind::Full), run: phases::full },
     Phase { name: "release", kind: None, run: phases::release },
+    Phase { name: "packaging", kind: Some(Kind::Packaging), run: phases::packaging },
 ];
 
 pub(crate) use phases::docs;

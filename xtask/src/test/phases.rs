@@ -173,6 +173,19 @@ pub(crate) fn release(workspace: &Workspace) -> Result<Outcome> {
     Ok((Counts { passed: counts.passed + 1, ..counts }, ["budget.json, ", &against].concat()))
 }
 
+/// What ships, packed as it would be published: installed, bundled, served and used.
+pub(crate) fn packaging(workspace: &Workspace) -> Result<Outcome> {
+    let tests = test_files(workspace, "packaging")?;
+    node::ensure_packages(workspace)?;
+    node::ensure_packages_of(workspace, "tests/packaging")?;
+    let browser = browser::ensure()?;
+    build::run(workspace, Profile::Release)?;
+    let program = node_tests(workspace, "packaging", &tests)?
+        .env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?)
+        .env("PAGEHAND_CHROMIUM", &browser.chromium);
+    counted(workspace, "packaging", program, format!("{}, {}", browser.version, version("node")))
+}
+
 /// The files `*.test.js` and `*.test.mjs` in a folder of `tests/`.
 fn test_files(workspace: &Workspace, kind: &str) -> Result<Vec<PathBuf>> {
     let folder = workspace.root.join("tests").join(kind);

@@ -1,4 +1,4 @@
-//! Node, and the npm packages that tests/package.json and benches/package.json name.
+//! Node, and the npm packages that the package.json of tests, benches and tests/packaging name.
 
 use std::{
     fs,

@@ -1,0 +1,3 @@
+import { play } from "./app.js";
+
+onmessage = async ({ data }) => postMessage(await play(data));
