@@ -200,6 +200,19 @@ on(["mock"], (scenario) => {
     });
   }
 
+  scenario("handlers that hold up the page, as dialogs do, cost it no storage", async (scene) => {
+    const open = unique("open");
+    // Each handler of this harness reports its run with a synchronous request.
+    const items = Array.from({ length: 12 }, (_, at) => [open, { item: `${at}` }]);
+    const tabs = await openTabs(scene, 2, { tools: [describe(open)], steps: [calls(...items), calls(...items), say("done")] });
+    assert.equal((await tabs[0].talk.turn()).status, "finished");
+    assert.equal(scene.runs.all.length, 24);
+    for (const { talk } of tabs) {
+      await turnOver(talk);
+      assert.deepEqual((await talk.heard("notice")).filter(({ code }) => code === "storage_unavailable"), []);
+    }
+  });
+
   scenario("where storage is full, calls run all the same", async ({ server, lab, runs }) => {
     const open = unique("open");
     await lab.limitStorage(1);

@@ -84,6 +84,9 @@ pub(in crate::wasm) enum Failure {
     Missing(&'static str),
     /// The connection is closed, by us or by the browser; perhaps another one can be opened.
     Closed,
+    /// The transaction had ended when it was to be used further. Something held the page up: in Firefox microtasks wait while a
+    /// dialog or a synchronous request is open, and transactions do not.
+    Ended,
     /// The site has no space left.
     Full,
     /// No answer came in time.
@@ -98,6 +101,7 @@ impl Failure {
         match self {
             Self::Missing(what) => ["this browser offers no ", what, " here"].concat(),
             Self::Closed => "the database was closed or deleted".into(),
+            Self::Ended => "the browser ended transactions too soon".into(),
             Self::Full => "the storage of this site is full".into(),
             Self::Late => "the browser's storage did not answer in time".into(),
             Self::Other(name) => ["the browser's storage failed: ", name].concat(),
@@ -110,6 +114,7 @@ impl From<JsValue> for Failure {
         let (name, message) = convert::description(&thrown);
         match name.as_str() {
             "InvalidStateError" | "AbortError" => Self::Closed,
+            "TransactionInactiveError" => Self::Ended,
             "QuotaExceededError" => Self::Full,
             "" => Self::Other(message),
             _ => Self::Other(name),

@@ -48,6 +48,9 @@ const ROUND: u32 = 60_000;
 /// several: that is for a database that is broken, not for a browser that has much to do.
 const ENDURANCE: u32 = 30_000;
 
+/// How often a transaction is begun anew that had ended before it was used.
+const ATTEMPTS: u32 = 20;
+
 thread_local! {
     /// Whether this page has pruned the database.
     static PRUNED: Cell<bool> = const { Cell::new(false) };
@@ -329,9 +332,10 @@ impl Keeper {
         done.take()
     }
 
-    /// Once for all kinds of work. A connection that was closed is opened again, once.
+    /// Once for all kinds of work. A connection that was closed is opened again, once; a transaction that ended too soon is
+    /// begun again, since what it writes comes last.
     async fn persist<'a>(&'a self, work: &'a dyn Fn(Rc<Store>) -> Attempt<'a>) {
-        let mut again = true;
+        let (mut again, mut attempts) = (true, ATTEMPTS);
         loop {
             let failure = match self.store().await {
                 None => return,
@@ -342,10 +346,11 @@ impl Keeper {
                 },
                 Some(Err(failure)) => failure,
             };
-            if !mem::take(&mut again) || failure != Failure::Closed {
-                return self.lose(&failure);
+            match failure {
+                Failure::Closed if mem::take(&mut again) => drop(self.set_storage(Storage::Closed)),
+                Failure::Ended if attempts > 0 => attempts -= 1,
+                failure => return self.lose(&failure),
             }
-            drop(self.set_storage(Storage::Closed));
         }
     }
 

@@ -113,6 +113,28 @@ async fn a_transaction_may_hang() {
 }
 
 #[wasm_bindgen_test]
+async fn a_transaction_that_ends_while_the_page_is_held_up_is_begun_again() {
+    let bench = Bench::open(&conversation()).await;
+    // As in Firefox when a handler opens a dialog between what is read and what is written.
+    let ends = "((add, left) => function (entry) {
+        if (left-- > 0) throw new DOMException('ended', 'TransactionInactiveError');
+        return add.call(this, entry) })(IDBObjectStore.prototype.add, 2)";
+    let _ends = define("IDBObjectStore.prototype", "add", ends);
+    assert_eq!(bench.claims("a").await, "won");
+    assert!(bench.stored("a").await.is_some());
+    assert_eq!(bench.complaints(), [""; 0]);
+}
+
+#[wasm_bindgen_test]
+async fn transactions_that_always_end_too_soon_are_given_up() {
+    let ends = "() => { throw new DOMException('ended', 'TransactionInactiveError') }";
+    let _ends = define("IDBObjectStore.prototype", "add", ends);
+    let bench = Bench::open(&conversation()).await;
+    assert_eq!(bench.claims("a").await, "won");
+    assert_eq!(bench.complaints(), ["unavailable the browser ended transactions too soon"]);
+}
+
+#[wasm_bindgen_test]
 async fn a_database_that_is_deleted_is_made_again() {
     let bench = Bench::open(&conversation()).await;
     for call in ["a", "b"] {

@@ -147,6 +147,12 @@ class Talk {
     for (const waiter of [...this.#waiters]) waiter(line);
   }
 
+  /** A handler runs. On the tape first: while Firefox waits for the report, all else in the page goes on. */
+  run({ conversation, callId }, tool, args) {
+    this.add("run", { callId, tool, args: structuredClone(args) });
+    report(conversation, callId, tool, args);
+  }
+
   /** A tool as pagehand takes it, from a declaration of the test. */
   tool({ handler, ...declaration }) {
     if (typeof declaration.confirm === "string") declaration.confirm = CONFIRMS[declaration.confirm];
@@ -155,8 +161,7 @@ class Talk {
     const state = { ...more, talk: this.name };
     const execute = async (args, context) => {
       const { callId, signal } = context;
-      report(context.conversation, callId, declaration.name, args);
-      this.add("run", { callId, tool: declaration.name, args: structuredClone(args) });
+      this.run(context, declaration.name, args);
       signal.addEventListener("abort", () => this.add("abort", { callId, ...describe(signal.reason) }));
       const gone = (value) => {
         this.add("ran", { callId, tool: declaration.name });
@@ -166,8 +171,7 @@ class Talk {
     };
     // A handler that throws must do so by itself, not as a promise of this harness.
     const bare = (args, context) => {
-      report(context.conversation, context.callId, declaration.name, args);
-      this.add("run", { callId: context.callId, tool: declaration.name, args: structuredClone(args) });
+      this.run(context, declaration.name, args);
       return HANDLERS[kind].call(state, args, context);
     };
     return pagehand.tool({ ...declaration, execute: /^throws/.test(kind) ? bare : execute });

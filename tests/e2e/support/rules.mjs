@@ -23,7 +23,8 @@ export function checkTape(tape, { early, ran }) {
       const { callId, tool } = value;
       assert.ok(!runs.has(callId), `${tool} ran twice for call ${callId}`);
       assert.ok(allowed.has(callId) || early.includes(tool), `${tool} ran before its acknowledgement was delivered`);
-      assert.equal(calls.get(callId)?.state, "running", `${tool} ran before its step "running"`);
+      const step = calls.get(callId);
+      assert.equal(step?.state, "running", `${tool} ran before its step "running", or after: ${JSON.stringify(step)}`);
       runs.set(callId, tool);
     }
     if (topic === "call") checkStep(value, calls, runs, ran);
