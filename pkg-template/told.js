@@ -48,7 +48,9 @@ export class Told {
       }
       case "approval": {
         const request = this.approvals.heard(JSON.parse(json));
-        return request && this.deliver(topic, request);
+        // One that is answered before the app can hear of it is none.
+        if (request) this.#later(() => request.signal.aborted || this.emitter.emit(topic, request));
+        return;
       }
       case "tools":
         this.tools = JSON.parse(json);
