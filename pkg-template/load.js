@@ -61,10 +61,7 @@ export class WasmFile {
       try {
         await this.#instantiate({ module_or_path: content });
       } catch (cause) {
-        const text = String(cause);
-        throw /content security policy|\bcsp\b|unsafe-eval/i.test(text)
-          ? unavailable(name, "csp", "the page's Content-Security-Policy forbids it: add 'wasm-unsafe-eval' to script-src", cause)
-          : unavailable(name, "invalid", "it is not the wasm file of this version", cause);
+        throw unusable(name, cause);
       }
       this.#instantiated = true;
     }
@@ -119,7 +116,10 @@ async function contentOf(name, source) {
   }
   if (!content.ok) throw unavailable(name, "status", `the server answered ${content.status}`);
   if (content.headers.get("content-type") === "application/wasm") return content;
-  return checkedBytes(name, new Uint8Array(await content.arrayBuffer()));
+  const bytes = await content.arrayBuffer().catch((cause) => {
+    throw unusable(name, cause);
+  });
+  return checkedBytes(name, new Uint8Array(bytes));
 }
 
 /**
@@ -167,6 +167,22 @@ function checkedBytes(name, bytes) {
           "beside the script, say where it is with init(), or import \"pagehand/inline\"",
       )
     : unavailable(name, "invalid", "what came is not wasm; say where the file is with init()");
+}
+
+/**
+ * Why an answer that began well came to nothing. Engines have a `CompileError` of their own for a policy, or not; what is no error of
+ * WebAssembly, and not about what the file imports, is one of the stream that it came from.
+ * @param {string} name
+ * @param {unknown} cause
+ */
+function unusable(name, cause) {
+  const text = String(cause);
+  if (/content security policy|\bcsp\b|unsafe-eval/i.test(text)) {
+    return unavailable(name, "csp", "the page's Content-Security-Policy forbids it: add 'wasm-unsafe-eval' to script-src", cause);
+  }
+  return /^(Type|Abort|Network)Error(?!.*\bimport)/is.test(text)
+    ? unavailable(name, "network", "it broke off while it came", cause)
+    : unavailable(name, "invalid", "it is not the wasm file of this version", cause);
 }
 
 /**

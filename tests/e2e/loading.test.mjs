@@ -49,7 +49,7 @@ on(["mock"], (scenario) => {
 
   scenario("a schema engine that cannot be loaded fails the call that needs it, and comes back", async ({ server, lab }) => {
     const [open, level] = [unique("open"), unique("level")];
-    await lab.block("schema.wasm", true);
+    lab.cut("schema.wasm", "not");
     const talk = await lab.start(server, {
       tools: [describe(level, object({ level: { enum: [1] } })), describe(open, object({}))],
       steps: [call(level, { level: 1 }), call(open), finish("ok"), call(level, { level: 1 }), finish("ok")],
@@ -58,19 +58,34 @@ on(["mock"], (scenario) => {
     const failed = await talk.outcome(level);
     assert.deepEqual([failed.kind, failed.code], ["failed", "schema_engine_unavailable"]);
     assert.equal((await talk.outcome(open)).kind, "ok");
-    await lab.block("schema.wasm", false);
+    lab.cut("schema.wasm", "whole");
     await talk.turn();
     assert.deepEqual((await talk.outcomes(level)).map(({ kind }) => kind), ["failed", "ok"]);
   });
 
-  scenario("a core that cannot be loaded is told, and the next attempt tries again", async ({ server, lab }) => {
-    await lab.block("openhands.wasm", true);
-    await assert.rejects(lab.start(server), { code: "wasm_unavailable", pagehands: true, retryable: true });
-    await lab.block("openhands.wasm", false);
-    const talk = await lab.start(server, { steps: [say("fine")] });
-    assert.equal((await talk.turn()).status, "finished");
-  });
+  for (const [what, comes] of /** @type {const} */ ([["cannot be reached", "not"], ["comes half", "half"]])) {
+    scenario(`a core that ${what} is told, and the next attempt tries again`, async ({ server, lab }) => {
+      lab.cut("openhands.wasm", comes);
+      const details = { file: "openhands.wasm", reason: "network" };
+      await assert.rejects(lab.start(server), { code: "wasm_unavailable", pagehands: true, retryable: true, details });
+      lab.cut("openhands.wasm", "whole");
+      const talk = await lab.start(server, { steps: [say("fine")] });
+      assert.equal((await talk.turn()).status, "finished");
+    });
+  }
 });
+
+on(
+  ["mock"],
+  (scenario) => {
+    scenario("a policy that forbids WebAssembly is told as the reason", async ({ server, lab }) => {
+      const details = { file: "openhands.wasm", reason: "csp" };
+      await assert.rejects(lab.start(server), { code: "wasm_unavailable", pagehands: true, retryable: false, details });
+      await lab.run("forgetTroubles");
+    });
+  },
+  { path: "/csp-without-wasm" },
+);
 
 on(
   ["mock", "legacy", "real"],

@@ -47,7 +47,11 @@ class Firefox {
     this.#bidi = bidi;
     this.#child = child;
     this.#folder = folder;
-    bidi.on("network.beforeRequestSent", ({ context, request: { url } }) => this.#pages.get(context)?.emit("request", { url: () => url }));
+    bidi.on("network.beforeRequestSent", ({ context, request: { url, headers } }) => {
+      // The page writes down its sockets itself.
+      const isSocket = headers.some(({ name }) => name.toLowerCase() === "upgrade");
+      if (!isSocket) this.#pages.get(context)?.emit("request", { url: () => url });
+    });
     bidi.on("log.entryAdded", ({ source, type, text }) => {
       if (type === "javascript") this.#pages.get(source.context)?.emit("pageerror", new Error(text));
       else this.#pages.get(source.context)?.emit("console", { text: () => text });

@@ -118,10 +118,10 @@ export class Lab {
     for (; !this.urls.some((url) => url.includes(words)); await pause(10)) await this.#evaluate(() => null);
   }
 
-  /** Lets requests for this file of the package fail, or not any more. @param {string} name @param {boolean} blocked */
-  block(name, blocked) {
-    if (blocked) this.#site.blocked.add(name);
-    else this.#site.blocked.delete(name);
+  /** Lets requests for this file of the package fail, at once or half-way, or not any more. @param {string} name @param {"not" | "half" | "whole"} comes */
+  cut(name, comes) {
+    if (comes === "whole") this.#site.cut.delete(name);
+    else this.#site.cut.set(name, comes);
   }
 
   /**

@@ -11,6 +11,12 @@ import { Runs } from "./runs.mjs";
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".html": "text/html" };
 /** What the page at /csp lives under. */
 export const POLICY = "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' http://127.0.0.1:* ws://127.0.0.1:*";
+/** Policies of pages, by path. */
+const POLICIES = new Map([
+  ["/", undefined],
+  ["/csp", POLICY],
+  ["/csp-without-wasm", POLICY.replace(" 'wasm-unsafe-eval'", "")],
+]);
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** The scripts of this folder that run in pages. */
 const SCRIPTS = ["/recorder.js", "/lab.js", "/endurance.js"];
@@ -22,7 +28,7 @@ export class Browser {
   /** What the pages report from now on. */
   runs = new Runs();
   /** @type {string[]} Paths that pages have asked for. */ asked = [];
-  /** @type {Set<string>} Files of the package that nobody gets: connections that ask for them end. */ blocked = new Set();
+  /** @type {Map<string, "not" | "half">} Files of the package that come not at all or in part, and then the connection ends. */ cut = new Map();
   /** @type {Map<string, string>} What is done to pages before any code of their own runs, by the pages' names. */ #before = new Map();
 
   /** @param {{ newContext: (options?: any) => Promise<any>, close: () => Promise<void> }} browser */
@@ -49,7 +55,7 @@ export class Browser {
   begin() {
     this.runs = new Runs();
     this.asked = [];
-    this.blocked.clear();
+    this.cut.clear();
     this.#before.clear();
   }
 
@@ -74,11 +80,11 @@ export class Browser {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://site");
     this.asked.push(pathname);
     const page = searchParams.get("page") ?? "";
-    if (this.blocked.has(pathname.replace("/pkg/", ""))) request.socket.destroy();
+    const cut = this.cut.get(pathname.replace("/pkg/", ""));
+    if (cut === "not") request.socket.destroy();
     else if (pathname === "/before.js") give(response, "text/javascript", this.#before.get(page) ?? "");
-    else if (pathname === "/") give(response, "text/html", html(page));
-    else if (pathname === "/csp") give(response, "text/html", html(page), { "Content-Security-Policy": POLICY });
-    else await file(pathname, response);
+    else if (POLICIES.has(pathname)) give(response, "text/html", html(page), POLICIES.get(pathname));
+    else await file(pathname, response, cut === "half");
   }
 }
 
@@ -89,18 +95,23 @@ function html(page) {
   return `<!doctype html><meta charset="utf-8"><title>lab</title><link rel="icon" href="data:,">${scripts}<script type="module" src="/lab.js"></script>`;
 }
 
-/** @param {import("node:http").ServerResponse} response @param {string} type @param {string | Buffer} content @param {object} [headers] */
-function give(response, type, content, headers) {
+/** @param {import("node:http").ServerResponse} response @param {string} type @param {string} content @param {string} [policy] */
+function give(response, type, content, policy) {
+  const headers = policy && { "Content-Security-Policy": policy };
   response.writeHead(200, { "Cache-Control": "no-store", "Content-Type": type, ...headers }).end(content);
 }
 
-/** @param {string} pathname @param {import("node:http").ServerResponse} response */
-async function file(pathname, response) {
+/** @param {string} pathname @param {import("node:http").ServerResponse} response @param {boolean} half */
+async function file(pathname, response, half) {
   const path = SCRIPTS.includes(pathname) ? join(HERE, pathname) : packageFile(pathname);
+  const headers = { "Cache-Control": "no-store", "Content-Type": TYPES[extname(pathname)] ?? "text/plain" };
   try {
-    give(response, TYPES[extname(pathname)] ?? "text/plain", await readFile(path ?? ""));
+    const bytes = await readFile(path ?? "");
+    response.writeHead(200, { ...headers, "Content-Length": bytes.length });
+    if (half) response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
+    else response.end(bytes);
   } catch {
-    response.writeHead(404, { "Cache-Control": "no-store" }).end();
+    response.writeHead(404, headers).end();
   }
 }
 
