@@ -6,14 +6,14 @@ use crate::{
     build::{self, Profile},
     demo,
     process::Program,
-    tools::{browser, node},
+    tools::{browser::chromium, node},
     workspace::Workspace,
 };
 
 /// Builds the release and measures it. Whoever wants figures that hold lets the machine do nothing else meanwhile.
 pub(crate) fn run(workspace: &Workspace, measures: &[String]) -> Result<()> {
     node::ensure_packages_of(workspace, "benches")?;
-    let browser = browser::ensure()?;
+    let browser = chromium::ensure()?;
     build::run(workspace, Profile::Release)?;
     Program::new("node")
         .arg(workspace.root.join("benches/main.mjs"))
@@ -21,7 +21,7 @@ pub(crate) fn run(workspace: &Workspace, measures: &[String]) -> Result<()> {
         .env("PAGEHAND_PKG", workspace.pkg())
         .env("PAGEHAND_SCRIPTS", build::scripts(workspace))
         .env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?)
-        .env("PAGEHAND_CHROMIUM", browser.chromium)
+        .env("PAGEHAND_CHROMIUM", browser.program)
         .env("PAGEHAND_FIXTURES", workspace.root.join("tests/fixtures"))
         .run()
 }

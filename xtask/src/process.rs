@@ -57,7 +57,8 @@ pub(crate) struct Program {
     name: OsString,
     arguments: Vec<OsString>,
     directory: Option<PathBuf>,
-    environment: Vec<(OsString, OsString)>,
+    /// What is set, and what is taken away.
+    environment: Vec<(OsString, Option<OsString>)>,
     deadline: Option<Duration>,
 }
 
@@ -88,7 +89,13 @@ impl Program {
     }
 
     pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.environment.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self.environment.push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self
+    }
+
+    /// Takes away what the environment of this process has under a name.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.environment.push((name.into(), None));
         self
     }
 
@@ -154,7 +161,12 @@ impl Program {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.name);
         command.args(&self.arguments).stdin(Stdio::null());
-        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }

@@ -1,5 +1,6 @@
 //! All tests, counted.
 
+mod browsers;
 mod phases;
 mod report;
 mod results;
@@ -19,14 +20,18 @@ pub(crate) enum Kind {
     Native,
     /// The core in a simulated world.
     Simulation,
-    /// Rust, in Chromium.
+    /// Rust, in Chromium and in Firefox.
     Browser,
     /// The official tests of JSON Schema, in browsers.
     Suite,
     /// The JavaScript facade, in Node.
     Facade,
-    /// The built package in a page, with servers.
+    /// The built package in a page of Chromium, with servers.
     E2e,
+    /// The same in Firefox, with stand-ins for the servers where there are.
+    Firefox,
+    /// The essence of it in `WebKit`.
+    Webkit,
     /// The same with UiPath's full agent, which is large and slow.
     Full,
     /// The packed package in the hands of bundlers.
@@ -43,15 +48,17 @@ struct Phase {
     run: fn(&Workspace) -> Result<Outcome>,
 }
 
-const PHASES: [Phase; 10] = [
+const PHASES: [Phase; 12] = [
     Phase { name: "check", kind: None, run: |workspace| Ok(phases::check(workspace)) },
     Phase { name: "native", kind: Some(Kind::Native), run: phases::native },
     Phase { name: "simulation", kind: Some(Kind::Simulation), run: phases::simulation },
-    Phase { name: "browser", kind: Some(Kind::Browser), run: phases::browser },
-    Phase { name: "suite", kind: Some(Kind::Suite), run: phases::suite },
+    Phase { name: "browser", kind: Some(Kind::Browser), run: browsers::wasm },
+    Phase { name: "suite", kind: Some(Kind::Suite), run: browsers::suite },
     Phase { name: "facade", kind: Some(Kind::Facade), run: phases::facade },
-    Phase { name: "e2e", kind: Some(Kind::E2e), run: phases::e2e },
-    Phase { name: "full", kind: Some(Kind::Full), run: phases::full },
+    Phase { name: "e2e", kind: Some(Kind::E2e), run: browsers::chromium },
+    Phase { name: "e2e firefox", kind: Some(Kind::Firefox), run: browsers::firefox },
+    Phase { name: "e2e webkit", kind: Some(Kind::Webkit), run: browsers::webkit },
+    Phase { name: "full", kind: Some(Kind::Full), run: browsers::full },
     Phase { name: "release", kind: None, run: phases::release },
     Phase { name: "packaging", kind: Some(Kind::Packaging), run: phases::packaging },
 ];

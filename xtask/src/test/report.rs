@@ -12,6 +12,10 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { passed: self.passed + other.passed, failed: self.failed + other.failed }
+    }
+
     /// Adds the failure that no test tells: a program that ended badly although none of its tests failed.
     pub(crate) fn with_exit(mut self, success: bool) -> Self {
         if !success && self.failed == 0 {
@@ -48,7 +52,7 @@ impl Row {
 /// The table with the totals as its last line, and whether all went well.
 pub(crate) fn summary(rows: &[Row]) -> (String, bool) {
     let line = |phase: &str, passed: &str, failed: &str, time: &str, against: &str| {
-        format!("{phase:<10} {passed:>7} {failed:>7} {time:>9}  {against}\n")
+        format!("{phase:<12} {passed:>7} {failed:>7} {time:>9}  {against}\n")
     };
     let mut text = line("phase", "passed", "failed", "time", "against");
     let mut total = Counts::default();

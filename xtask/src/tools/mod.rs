@@ -2,6 +2,7 @@
 
 pub(crate) mod agent_server;
 pub(crate) mod browser;
+mod cargo_install;
 pub(crate) mod node;
 pub(crate) mod schema_suite;
 pub(crate) mod uipath_runtime;
