@@ -11,7 +11,7 @@ use crate::{
     process::Program,
     test::{
         Outcome,
-        phases::{DEADLINE, counted, node_tests, test_files},
+        phases::{DEADLINE, counted, node_tests, test_files, version},
         report::Counts,
         results,
     },
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// What only Chromium's debugger measures, and what is written for Chromium's driver.
-const CHROMIUM_ONLY: [&str; 2] = ["leaks.test.mjs", "demo.test.mjs"];
+const CHROMIUM_ONLY: [&str; 3] = ["leaks.test.mjs", "demo.test.mjs", "demo-appearance.test.mjs"];
 
 /// What has to work in every browser: calls, questions, reloads, tabs, storage, loading under a policy.
 const ESSENCE: [&str; 6] = [
@@ -125,6 +125,19 @@ pub(crate) fn webkit(workspace: &Workspace) -> Result<Outcome> {
         .env("PAGEHAND_WEBKIT", &browser.program)
         .env("PAGEHAND_WEBKIT_DRIVER", &browser.driver);
     counted(workspace, "e2e-webkit", program, format!("{}, stand-ins for the servers", browser.version))
+}
+
+/// What ships, packed as it would be published: installed, bundled, served and used.
+pub(crate) fn packaging(workspace: &Workspace) -> Result<Outcome> {
+    let tests = test_files(workspace, "packaging")?;
+    node::ensure_packages(workspace)?;
+    node::ensure_packages_of(workspace, "tests/packaging")?;
+    let browser = chromium::ensure()?;
+    build::run(workspace, Profile::Release)?;
+    let program = node_tests(workspace, "packaging", &tests)?
+        .env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?)
+        .env("PAGEHAND_CHROMIUM", &browser.program);
+    counted(workspace, "packaging", program, format!("{}, {}", browser.version, version("node")))
 }
 
 /// The files that are wanted, and the names of the others.

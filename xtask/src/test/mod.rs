@@ -60,7 +60,7 @@ const PHASES: [Phase; 12] = [
     Phase { name: "e2e webkit", kind: Some(Kind::Webkit), run: browsers::webkit },
     Phase { name: "full", kind: Some(Kind::Full), run: browsers::full },
     Phase { name: "release", kind: None, run: phases::release },
-    Phase { name: "packaging", kind: Some(Kind::Packaging), run: phases::packaging },
+    Phase { name: "packaging", kind: Some(Kind::Packaging), run: browsers::packaging },
 ];
 
 pub(crate) use phases::docs;

@@ -79,19 +79,6 @@ pub(crate) fn release(workspace: &Workspace) -> Result<Outcome> {
     Ok((Counts { passed: counts.passed + 1, ..counts }, ["budget.json, ", &against].concat()))
 }
 
-/// What ships, packed as it would be published: installed, bundled, served and used.
-pub(crate) fn packaging(workspace: &Workspace) -> Result<Outcome> {
-    let tests = test_files(workspace, "packaging")?;
-    node::ensure_packages(workspace)?;
-    node::ensure_packages_of(workspace, "tests/packaging")?;
-    let browser = browser::ensure()?;
-    build::run(workspace, Profile::Release)?;
-    let program = node_tests(workspace, "packaging", &tests)?
-        .env("PAGEHAND_MOCK_SERVER", demo::mock_server(workspace)?)
-        .env("PAGEHAND_CHROMIUM", &browser.chromium);
-    counted(workspace, "packaging", program, format!("{}, {}", browser.version, version("node")))
-}
-
 /// The files `*.test.js` and `*.test.mjs` in a folder of `tests/`.
 pub(super) fn test_files(workspace: &Workspace, kind: &str) -> Result<Vec<PathBuf>> {
     let folder = workspace.root.join("tests").join(kind);
@@ -136,7 +123,7 @@ pub(super) fn counted(workspace: &Workspace, kind: &str, program: Program, again
 }
 
 /// What a program says about its version.
-fn version(program: &str) -> String {
+pub(super) fn version(program: &str) -> String {
     let answer = Program::new(program).arg("--version").capture().unwrap_or_default();
     let answer = answer.trim().trim_start_matches('v');
     if answer.starts_with(program) { answer.to_owned() } else { format!("{program} {answer}") }
