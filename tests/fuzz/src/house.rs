@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use pagehand::call::{Ledger, LedgerEffect, LedgerInput, Owner, Place, RunId, Settled};
+use pagehand::call::{Ledger, LedgerEffect, LedgerInput, Limits, Owner, Place, RunId, Settled};
 use pagehand::conversation::{Command, Conversation, Effect, Input, OperationId, Settings, Topic, Wire, WireEffect};
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
 use pagehand::protocol::uipath::{Line, LineEffect, LineInput, MemberId};
@@ -48,7 +48,7 @@ impl House {
             {"name":"nobody","description":"d"}
         ]"#;
         let tools = Tool::list_from_json(tools).unwrap();
-        let settings = Settings { resume_within: Millis(300_000), results: line.is_none() };
+        let settings = Settings { resume_within: Millis(300_000), results: line.is_none(), limits: Limits::default() };
         Self {
             conversation: Conversation::new(protocol, tools, settings, 7).unwrap(),
             line,
@@ -201,7 +201,7 @@ impl House {
                     self.open.push(run);
                 }
             }
-            Effect::Abort { .. } => {}
+            Effect::Abort { .. } | Effect::Declared { .. } | Effect::Forget { .. } => {}
             Effect::Emit(event) => {
                 self.made += event.json.len();
                 is_json(&event.json);

@@ -1,5 +1,6 @@
 //! What is read beside any conversation: JSON itself, definitions of tools, reports of the schema engine, addresses and keys.
 
+use pagehand::call::Limits;
 use pagehand::conversation::{Conversation, Settings};
 use pagehand::json::{self, Object, Value};
 use pagehand::net::{Millis, url};
@@ -58,7 +59,7 @@ pub fn tools(inputs: &[String]) -> Played {
             let settings = openhands::Settings { url: "http://x".into(), session_key: SessionKey::None };
             let opening = openhands::Opening::Attach { id: "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad111".into() };
             let protocol = Box::new(OpenHands::new(settings, opening).unwrap());
-            let resumption = Settings { resume_within: Millis(0), results: false };
+            let resumption = Settings { resume_within: Millis(0), results: false, limits: Limits::default() };
             _ = Conversation::new(protocol, tools, resumption, 7);
         }
     }
