@@ -3,12 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use gloo_net::http::{Headers, Request as Builder};
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, AbortSignal, RequestCache, RequestCredentials, RequestRedirect};
+use web_sys::{AbortController, AbortSignal, Headers, RequestCache, RequestCredentials, RequestInit, RequestRedirect};
 
 use crate::conversation::{Input, Wire};
-use crate::net::{Answer, Method, Request, RequestId};
+use crate::net::{Answer, Request, RequestId};
 
 use super::hooks::Hooks;
 use super::inputs::Inputs;
@@ -17,8 +16,8 @@ use super::{clock, convert, listen, task};
 
 #[wasm_bindgen]
 extern "C" {
-    // Ours instead of gloo's: gloo panics when a (replaced) fetch throws, rejects with something that is no `Error`, or
-    // resolves with something that is no `Response`.
+    // A page may have replaced fetch: it may throw, reject with something that is no `Error`, or resolve with something that is
+    // no `Response`.
     #[wasm_bindgen(js_name = fetch, catch)]
     fn fetch_global(request: &web_sys::Request) -> Result<JsValue, JsValue>;
 }
@@ -92,26 +91,19 @@ async fn exchange(request: &web_sys::Request) -> Option<Answer> {
 /// between; and an API that redirects has another base URL than the app said. Cookies stay at home, because the key is
 /// the only credential; and no answer comes from a cache, because the log grows.
 fn build(what: &Request, signal: &AbortSignal) -> Option<web_sys::Request> {
-    // Set one by one here, because gloo throws through our frames when a value cannot be a header.
-    let headers = web_sys::Headers::new().ok()?;
+    let headers = Headers::new().ok()?;
     for (name, value) in &what.headers {
         headers.set(name, value).ok()?;
     }
-    let builder = match what.method {
-        Method::Get => Builder::get(&what.url),
-        Method::Post => Builder::post(&what.url),
-        Method::Patch => Builder::patch(&what.url),
-        Method::Delete => Builder::delete(&what.url),
-    };
-    let builder = builder
-        .headers(Headers::from_raw(headers))
-        .credentials(RequestCredentials::Omit)
-        .redirect(RequestRedirect::Error)
-        .cache(RequestCache::NoStore)
-        .abort_signal(Some(signal));
-    let request = match &what.body {
-        Some(body) => builder.body(body.as_str()),
-        None => builder.build(),
-    };
-    request.ok().map(Into::into)
+    let options = RequestInit::new();
+    options.set_method(what.method.as_str());
+    options.set_headers(&headers);
+    options.set_credentials(RequestCredentials::Omit);
+    options.set_redirect(RequestRedirect::Error);
+    options.set_cache(RequestCache::NoStore);
+    options.set_signal(Some(signal));
+    if let Some(body) = &what.body {
+        options.set_body(&body.into());
+    }
+    web_sys::Request::new_with_str_and_init(&what.url, &options).ok()
 }

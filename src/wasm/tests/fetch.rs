@@ -86,3 +86,12 @@ async fn silence_ends_with_the_timeout_and_aborts_the_request() {
     assert_eq!(answer(&what).await, Answer::TimedOut);
     assert!(js("globalThis.fetchAborted").is_truthy());
 }
+
+/// Case: gloo-net panics on these.
+#[wasm_bindgen_test]
+async fn a_request_that_cannot_be_made_is_unreachable() {
+    for broken in ["class { constructor() { throw 'no error' } }", "class { constructor() { throw undefined } }"] {
+        let _request = replace("Request", &js(&["(", broken, ")"].concat()));
+        assert_eq!(answer(&request()).await, Answer::Unreachable, "{broken}");
+    }
+}
