@@ -7,15 +7,19 @@ import { WasmFile } from "./load.js";
  * What all cores' glue has in common.
  * @typedef {object} Glue
  * @property {(source: { module_or_path: any }) => Promise<unknown>} instantiate
- * @property {(report: (message: string) => void) => void} begin
+ * @property {(report: (message: string) => void, watch: () => void) => void} begin
+ * @property {() => string} stuck
  * @property {() => void} giveUp
  */
 
 /** The core of one protocol: loaded at first need, and started over when its instance is lost. */
 export class Core {
   /** @type {WasmFile} */ #file;
+  /** @type {() => string} */ #stuck;
   /** @type {() => void} */ #giveUp;
   /** @type {string | undefined} */ #panic;
+  /** How often an instance was lost. */
+  #losses = 0;
 
   /**
    * What lives on the instance, and must be told when it is lost.
@@ -28,9 +32,11 @@ export class Core {
    * @param {() => WasmSource} place
    * @param {Glue} glue
    */
-  constructor(name, place, { instantiate, begin, giveUp }) {
+  constructor(name, place, { instantiate, begin, stuck, giveUp }) {
+    this.#stuck = stuck;
     this.#giveUp = giveUp;
-    this.#file = new WasmFile(name, place, instantiate, () => begin((message) => this.#panicked(message)));
+    const started = () => begin((message) => this.#panicked(message), () => this.#watch());
+    this.#file = new WasmFile(name, place, instantiate, started);
   }
 
   /** @param {WasmSource} [source] */
@@ -39,7 +45,8 @@ export class Core {
   }
 
   /**
-   * Runs something that enters the core. A trap in there loses the instance, and with it everything that waits.
+   * Runs something that enters the core. A trap in there loses the instance, and with it everything that waits. So does the end
+   * of the stack, which is no trap: where it came is not known, and what was under way was not put in order.
    * @template T
    * @param {() => T} work
    * @returns {T}
@@ -48,7 +55,9 @@ export class Core {
     try {
       return work();
     } catch (thrown) {
-      throw thrown instanceof WebAssembly.RuntimeError ? this.#lost(thrown) : thrown;
+      if (thrown instanceof WebAssembly.RuntimeError) throw this.#lost(thrown);
+      if (isOutOfStack(thrown)) this.#overflowed(thrown);
+      throw thrown;
     }
   }
 
@@ -81,6 +90,26 @@ export class Core {
     });
   }
 
+  /**
+   * A task of the core is taken up. Nobody calls it who could catch anything: so it is looked at once nothing runs any more. A trap
+   * that was a panic has been told by then.
+   */
+  #watch() {
+    queueMicrotask(() => {
+      const task = this.enter(this.#stuck);
+      if (task !== "") this.#lost(new Error(`a trap while ${task}`));
+    });
+  }
+
+  /** @param {unknown} cause Here hardly anything can be called any more, and soon everything. */
+  #overflowed(cause) {
+    const before = this.#losses;
+    Promise.resolve().then(() => {
+      // The stack may have ended many times, each a little further up.
+      if (this.#losses === before) this.#lost(cause);
+    });
+  }
+
   /** @param {unknown} cause */
   #lost(cause) {
     const message = this.#panic ?? String(cause);
@@ -92,6 +121,7 @@ export class Core {
       }
     }
     this.#panic = undefined;
+    this.#losses += 1;
     this.#file.forget();
     console.error("pagehand: internal panic, please report it:", message);
     const error = new PagehandError("internal_panic", `pagehand itself failed: ${message}`, { details: { message }, cause });
@@ -100,4 +130,9 @@ export class Core {
     for (const inhabitant of lost) inhabitant.lost(error);
     return error;
   }
+}
+
+/** @param {unknown} thrown Firefox has a type of its own. */
+function isOutOfStack(thrown) {
+  return thrown instanceof RangeError || (thrown instanceof Error && thrown.name === "InternalError");
 }

@@ -26,8 +26,9 @@ export class Operations {
         signal?.removeEventListener("abort", leave);
       };
       this.#pending.set(operation, {
-        resolve: (json) => (ended(), resolve(json)),
-        reject: (error) => (ended(), reject(error)),
+        // Settled first: where the stack ends, what is not settled stays to be settled later.
+        resolve: (json) => (resolve(json), ended()),
+        reject: (error) => (reject(error), ended()),
       });
       signal?.addEventListener("abort", leave);
       try {

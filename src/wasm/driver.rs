@@ -13,7 +13,7 @@ use crate::protocol::Carry;
 use super::clock::{self, Alarm};
 use super::fetch::Fetches;
 use super::handler::Handlers;
-use super::hooks::{Hooks, report};
+use super::hooks::{Hooks, needed, report};
 use super::inputs::Inputs;
 use super::ledger::Keeper;
 use super::listen::Listener;
@@ -137,8 +137,8 @@ impl Driver {
     pub(super) fn settle(&self, operation: OperationId, result: Result<String, Error>) {
         drop(self.declaring.take(operation));
         match result {
-            Ok(json) => report(self.hooks.settle(operation.0, &json)),
-            Err(error) => report(self.hooks.fail(operation.0, &error::to_js(&self.hooks, &error))),
+            Ok(json) => needed(self.hooks.settle(operation.0, &json)),
+            Err(error) => needed(self.hooks.fail(operation.0, &error::to_js(&self.hooks, &error))),
         }
     }
 

@@ -4,6 +4,8 @@ use js_sys::Function;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortSignal, Event};
 
+use super::panic;
+
 #[wasm_bindgen]
 extern "C" {
     /// The facade's side of a session (`Hooks` in `pkg-template/live-session.js`).
@@ -76,6 +78,15 @@ extern "C" {
 extern "C" {
     #[wasm_bindgen(js_namespace = console, js_name = error)]
     fn console_error(prefix: &str, value: &JsValue);
+}
+
+/// What would be waited for for ever, were this an ordinary failure: then rather the instance is given up, and everything that
+/// waits is told. It comes where the stack ends.
+pub(super) fn needed(result: Result<(), JsValue>) {
+    if let Err(thrown) = result {
+        panic::lost("an operation cannot be settled");
+        wasm_bindgen::throw_val(thrown);
+    }
 }
 
 /// Tells the console what has no other place to go: an exception from the facade's own hooks.

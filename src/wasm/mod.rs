@@ -51,14 +51,21 @@ use crate::tool::{Tool, ToolName};
 
 use driver::Driver;
 
-/// Prepares a fresh instance. `report` is called with the message of a panic, before the trap.
+/// Prepares a fresh instance. `report` is called with the message of a panic, before the trap; `watch` whenever a task is
+/// taken up: once nothing is on the stack any more, [`stuck`] must be empty.
 #[wasm_bindgen]
-pub fn begin(report: Function) {
-    panic::install(report);
+pub fn begin(report: Function, watch: Function) {
+    panic::install(report, watch);
 }
 
-/// Gives the instance up after a trap that was no panic, for example a stack overflow: the next call into the module
-/// runs on a new instance.
+/// What the task did that trapped; empty as long as none has.
+#[wasm_bindgen]
+pub fn stuck() -> String {
+    panic::doing_what().to_owned()
+}
+
+/// Gives the instance up after a trap that was no panic, for want of stack or memory: the next call into the module runs on
+/// a new instance.
 #[wasm_bindgen(js_name = giveUp)]
 pub fn give_up() {
     wasm_bindgen::handler::schedule_reinit();

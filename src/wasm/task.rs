@@ -17,9 +17,10 @@ fn spawn_boxed(label: &'static str, mut future: Pin<Box<dyn Future<Output = ()>>
     spawn_local(async move {
         poll_fn(|context| {
             panic::doing(label);
-            future.as_mut().poll(context)
+            let polled = future.as_mut().poll(context);
+            panic::done();
+            polled
         })
         .await;
-        panic::doing("");
     });
 }

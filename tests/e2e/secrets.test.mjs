@@ -4,6 +4,9 @@ import { Proxy } from "./support/proxy.mjs";
 import { KEY, LLM_KEY } from "./support/servers.mjs";
 import { call, finish, unique } from "./support/steps.mjs";
 import { on } from "./support/suite.mjs";
+import { wanted } from "./support/uipath.mjs";
+
+const describe = (name, handler) => ({ name, description: `Does ${name}.`, handler });
 
 on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("the key travels in a header and in the first frame, and in no URL", async ({ server, lab, onEnd }) => {
@@ -55,6 +58,26 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
     }
     const history = JSON.stringify(await talk.history());
     assert.ok(!history.includes(KEY));
+    await lab.check();
+  });
+});
+
+on(["mock", "legacy", "service"], (scenario) => {
+  scenario("nothing that is stored and no word about a core that was lost holds a key", async ({ server, lab }) => {
+    const [open, fails] = [unique("open"), unique("fails")];
+    const tools = [describe(open, "echo"), describe(fails, "throws")];
+    const steps = server.target.kind === "service" ? [{ calls: [wanted(open), wanted(fails)] }, { text: "done" }] : [call(open), call(fails), finish("ok")];
+    const talk = await lab.start(server, { tools, steps });
+    assert.equal((await talk.turn()).status, "finished");
+    assert.equal((await talk.outcomes(open)).length, 1);
+    const stored = JSON.stringify(await lab.run("stored"));
+    assert.ok(stored.includes("handler_threw"), "the outcomes are there");
+    assert.ok(!stored.includes(KEY) && !stored.includes(LLM_KEY), stored);
+    await lab.run("exhaust");
+    const { error } = await lab.run("overfill", "talk-1");
+    assert.equal(error.code, "internal_panic");
+    assert.ok(!JSON.stringify(error).includes(KEY), error.stack);
+    await lab.run("forgetTroubles");
     await lab.check();
   });
 });

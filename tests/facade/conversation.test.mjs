@@ -2,6 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agent, bundled, freshCopy, load, mockServer, until, rejection, wasm, withSockets } from "./help.mjs";
+  });
+
+import { execFile, spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { agent, bundled, freshCopy, load, mockServer, until, rejection, wasm } from "./help.mjs";
 
 // What looks into the modules needs them apart.
 const testInside = bundled ? () => {} : test;
@@ -9,7 +16,7 @@ const testInside = bundled ? () => {} : test;
 await withSockets(import.meta.url, conversations);
 
 async function conversations() {
-  const { openhands, tool, PagehandError } = await load("index.js");
+  const { dispatcher, openhands, tool, PagehandError } = await load("index.js");
 
   const numbers = {
     type: "object",
@@ -419,6 +426,50 @@ async function conversations() {
     assert.ok(asked.every(({ path }) => !path?.includes("canary-key")));
   });
 
+  test("arguments and results that are deep or large are dealt with, and the next call runs", async (t) => {
+    const any = tool({ name: "any", description: "Takes all", execute: (args) => args });
+    const { conversation, mock } = await setUp(t, [done, calling("any", {}), done], [any, add(() => 3)]);
+    await play(conversation);
+    const feed = dispatcher({ url: mock.url, sessionKey: "canary-key", conversationId: conversation.id, tools: [any] });
+    t.after(async () => (await feed).close());
+    /** The outcome of a call that the server lets through with arguments that no model would give. */
+    const give = async (name, args, fed) => {
+      const id = crypto.randomUUID();
+      const settled = new Promise((resolve) =>
+        (fed ?? conversation).on("call", (call) => call.callId === id && call.state === "settled" && resolve(call.outcome)),
+      );
+      const tool = `"tool_name":"${name}","tool_call_id":"${id}"`;
+      const action = `{"id":"${id}","kind":"ActionEvent","source":"agent","thought":[],${tool},"action":{"kind":"ClientAction_${name}",${args}}}`;
+      const observation = '{"kind":"ClientToolObservation","content":[],"is_error":false}';
+      const ack = `{"id":"${id}-ack","kind":"ObservationEvent","source":"environment",${tool},"action_id":"${id}","observation":${observation}}`;
+      for (const event of [action, ack]) {
+        if (fed !== undefined) fed.receive(event);
+        else await mock.ask("POST", `/mock/frame/${conversation.id}`, { raw: `{"type":"transient","event":${event}}` });
+      }
+      return settled;
+    };
+    const deep = "[".repeat(10_000) + "]".repeat(10_000);
+    const outcome = await give("any", `"a":${deep}`);
+    // What JSON.stringify makes of it is the engine's affair.
+    assert.ok(outcome.kind === "ok" || outcome.code === "result_not_serializable", outcome.kind);
+    const refused = await give("add", `"a":${deep},"b":1`);
+    assert.equal(refused.kind, "invalid_arguments");
+    // A session socket takes no frame above 4 MiB. An app's own may.
+    for (const [length, fed] of [[4_000_000], [15_000_000, await feed]]) {
+      const large = await give("any", `"a":"${"x".repeat(length)}"`, fed);
+      assert.deepEqual([large.kind, large.result.a.length], ["ok", length]);
+    }
+    const proto = await give("any", '"a":{"__proto__":{"polluted":true}},"__proto__":{"polluted":true}');
+    assert.deepEqual(Object.keys(proto.result).toSorted(), ["__proto__", "a"]);
+    assert.equal({}.polluted, undefined);
+    const schema = JSON.parse(`{"type":"object","properties":{"a":${'{"items":'.repeat(10_000)}{}${"}".repeat(10_000)}}}`);
+    const error = await rejection(conversation.declare({ name: "deep", description: "Deep", inputSchema: schema, execute() {} }));
+    assert.ok(["invalid_tool", "invalid_argument"].includes(error.code), error.code);
+    const calls = record(conversation, "call");
+    await play(conversation);
+    assert.deepEqual(calls.at(-1).outcome, { kind: "ok", result: {} });
+  });
+
   // ---------------------------------------------------------------- the core is lost
 
   testInside("a trap rejects everything that waits, and the next conversation works", async (t) => {
@@ -470,5 +521,48 @@ async function conversations() {
     const calls = record(next, "call");
     await play(next);
     assert.deepEqual(calls.at(-1).outcome, { kind: "ok", result: 3 });
+  });
+
+  /** Takes all memory that the core could still have. */
+  const exhaust = async () => {
+    const { default: exportsOf } = await load("openhands-glue.js");
+    const { memory } = await exportsOf();
+    memory.grow(65_536 - memory.buffer.byteLength / 65_536);
+  };
+  /** A call of a new conversation runs, and once. */
+  const worksAgain = async (t, server, mock) => {
+    await mock.ask("PUT", "/mock/scripts/again", { steps: [calling("add", { a: 1, b: 2 }), done] });
+    let runs = 0;
+    const tools = [add(() => ({ runs: ++runs }))];
+    const next = await server.start({ workspace: "/workspace/project", agent: agent("again"), tools, stuck_detection: false });
+    t.after(() => next.close());
+    const calls = record(next, "call");
+    await play(next);
+    assert.deepEqual(calls.at(-1).outcome, { kind: "ok", result: { runs: 1 } });
+  };
+
+  testInside("without memory the core is lost, everything that waits is told so, and the next conversation has a new one", async (t) => {
+    t.mock.method(console, "error", () => {});
+    const { conversation, server, mock } = await setUp(t, [{ hold: "memory", finish: "done" }], []);
+    const other = await server.start({ workspace: "/workspace/project", agent: agent("play") });
+    await conversation.send("go");
+    const waiting = rejection(conversation.idle());
+    await exhaust();
+    const error = await rejection(conversation.send("x".repeat(300_000_000)));
+    assert.equal(error.code, "internal_panic");
+    assert.ok(error.cause instanceof WebAssembly.RuntimeError);
+    assert.equal(await waiting, error);
+    assert.equal((await rejection(other.send("x"))).code, "internal_panic");
+    assert.equal(console.error.mock.callCount(), 1);
+    await worksAgain(t, server, mock);
+  });
+
+  test("at the end of the stack nothing is left half done, and the next conversation works", async (t) => {
+    const again = [calling("count", {}), done];
+    const mock = await mockServer(t, { play: [{ hold: "stack", finish: "done" }], again });
+    const program = fileURLToPath(new URL("out-of-stack.mjs", import.meta.url));
+    const run = await promisify(execFile)(process.execPath, [...process.execArgv.filter((flag) => flag === FLAG), program, mock.url]);
+    const said = JSON.parse(run.stdout);
+    assert.deepEqual(said, { idle: "internal_panic", inside: true, codes: ["internal_panic"], told: 1, status: "finished", runs: 1 });
   });
 }

@@ -40,6 +40,10 @@ function gate(name) {
 
 const never = () => new Promise(() => {});
 
+/** The arguments of the run that began last, as they came and as the handler saw them. */
+let argumentsText;
+let argumentsSeen;
+
 /** Servers that the page has: conversations of one server share what it has. */
 const servers = new Map();
 /** How often the page was asked for a token. */
@@ -100,6 +104,8 @@ const HANDLERS = {
     return ring;
   },
   date: () => new Date(0),
+  /** Results of every kind, by the name that the call gives. */
+  result_of: ({ what }) => RESULTS[what](),
   text: () => "abc",
   list: () => [{ ok: true, n: null }],
   huge: ({ size }) => ({ text: "x".repeat(size) }),
@@ -120,6 +126,26 @@ const HANDLERS = {
     await conversation.cancel(callId, "thought better of it");
     return "too late";
   },
+};
+
+const RESULTS = {
+  cycle: HANDLERS.cycle,
+  bigint: () => ({ deep: [1n] }),
+  undefined: () => undefined,
+  date: () => new Date(0),
+  error: () => new TypeError("as a value"),
+  function: () => () => 1,
+  symbol: () => Symbol("s"),
+  map: () => new Map([["a", 1]]),
+  bytes: () => new Uint8Array([1, 2]),
+  getter: () => ({ get a() { throw new Error("a getter's own"); } }),
+  toJSON: () => ({ toJSON() { throw new Error("its own"); } }),
+  numbers: () => [NaN, Infinity, -0],
+  proto: () => JSON.parse('{"__proto__":{"polluted":true}}'),
+  surrogate: () => "\ud800",
+  "15 kB": () => "x".repeat(15_000),
+  "1 MB": () => "x".repeat(1_000_000),
+  proxy: () => new Proxy({}, { ownKeys() { throw "a trap's own"; } }),
 };
 
 /** What a tool's `confirm` can be, beside a boolean. */
@@ -161,6 +187,8 @@ class Talk {
     const state = { ...more, talk: this.name };
     const execute = async (args, context) => {
       const { callId, signal } = context;
+      argumentsText = context.argumentsText;
+      argumentsSeen = JSON.stringify(args);
       this.run(context, declaration.name, args);
       signal.addEventListener("abort", () => this.add("abort", { callId, ...describe(signal.reason) }));
       const gone = (value) => {
@@ -393,6 +421,37 @@ globalThis.lab = {
     const types = [];
     for await (const { type } of talks.get(name).conversation) types.push(type);
     return types;
+  },
+
+  /** Says more than the core could ever hold. */
+  overfill: (name) => attempt(() => talks.get(name).conversation.send("x".repeat(300_000_000))),
+
+  argumentsText: () => argumentsText,
+  argumentsSeen: () => argumentsSeen,
+  /** Every record of every store of the ledger. */
+  stored: () =>
+    new Promise((resolve, reject) => {
+      const opening = indexedDB.open("pagehand");
+      opening.onerror = () => reject(opening.error);
+      opening.onsuccess = () => {
+        const database = opening.result;
+        const names = [...database.objectStoreNames];
+        const transaction = database.transaction(names);
+        const reads = names.map((name) => transaction.objectStore(name).getAll());
+        transaction.oncomplete = () => {
+          database.close();
+          resolve(reads.flatMap(({ result }) => result));
+        };
+      };
+    }),
+
+  /** What every object has that should have nothing. */
+  polluted: () => ({}).polluted ?? null,
+
+  /** Takes all memory that the core could still have. */
+  async exhaust() {
+    const { memory } = await (await import("/pkg/core.js")).default();
+    memory.grow(65_536 - memory.buffer.byteLength / 65_536);
   },
 
   /** What went wrong so far, which then counts as expected. */

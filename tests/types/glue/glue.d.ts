@@ -1,7 +1,8 @@
 // What the facade uses of any core's wasm-bindgen glue. The exports are in `src/wasm/mod.rs`.
 
 export default function init(source: { module_or_path: unknown }): Promise<unknown>;
-export function begin(report: (message: string) => void): void;
+export function begin(report: (message: string) => void, watch: () => void): void;
+export function stuck(): string;
 export function giveUp(): void;
 
 export class Session {
