@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use gloo_net::http::Headers;
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, AbortSignal, Headers, RequestCache, RequestCredentials, RequestInit, RequestRedirect};
+use web_sys::{AbortController, AbortSignal, RequestCache, RequestCredentials, RequestInit, RequestRedirect};
 
 use crate::conversation::{Input, Wire};
 use crate::net::{Answer, Request, RequestId};
@@ -91,13 +92,17 @@ async fn exchange(request: &web_sys::Request) -> Option<Answer> {
 /// between; and an API that redirects has another base URL than the app said. Cookies stay at home, because the key is
 /// the only credential; and no answer comes from a cache, because the log grows.
 fn build(what: &Request, signal: &AbortSignal) -> Option<web_sys::Request> {
-    let headers = Headers::new().ok()?;
+    let headers = Headers::from_raw(web_sys::Headers::new().ok()?);
     for (name, value) in &what.headers {
-        headers.set(name, value).ok()?;
+        // Of others the setter would throw through our frames.
+        if !value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)) {
+            return None;
+        }
+        headers.set(name, value);
     }
     let options = RequestInit::new();
     options.set_method(what.method.as_str());
-    options.set_headers(&headers);
+    options.set_headers(&headers.into_raw());
     options.set_credentials(RequestCredentials::Omit);
     options.set_redirect(RequestRedirect::Error);
     options.set_cache(RequestCache::NoStore);

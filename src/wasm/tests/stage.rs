@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use js_sys::{Array, Function, Map, Promise, Reflect, eval, global};
+use js_sys::{Array, Function, Promise, Reflect, eval, global};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 

@@ -2,7 +2,7 @@
 import { Session as Common } from "./glue.js";
 import type { Hooks } from "./live-session.js";
 
-export { begin, default, giveUp } from "./glue.js";
+export { begin, default, giveUp, stuck } from "./glue.js";
 
 /** A connection that several sessions share. */
 export class Line {
