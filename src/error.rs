@@ -405,8 +405,11 @@ mod tests {
             let start = format!("  {code}: ");
             let declared = types.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("{code}"));
             let declared = declared.trim_end_matches(" };").trim_start_matches("{ ");
-            let names: Vec<_> =
-                declared.split("; ").filter_map(|field| field.split_once(": ")).map(|(name, _)| name).collect();
+            let names: Vec<_> = declared
+                .split("; ")
+                .filter_map(|field| field.split_once(": "))
+                .map(|(name, _)| name.trim_end_matches('?'))
+                .collect();
             match serde_json::to_value(&error).unwrap() {
                 serde_json::Value::Null => assert_eq!(declared, "null;", "{code}"),
                 details => {
