@@ -52,14 +52,14 @@ after(async () => {
  * A test of one consumer, with a row in the table at the end.
  * @param {string} name
  * @param {string} how `dev` or `build`, and what is special about it
- * @param {(t: import("node:test").TestContext, folder: string) => Promise<string | void>} play what it has to say goes into the table
+ * @param {(t: import("node:test").TestContext, title: string) => Promise<string[] | void>} play a result other than `works`, and more
  */
 export function trial(name, how, play) {
   test(`${name}, ${how}`, { timeout: 300_000 }, async (t) => {
     const row = [name, how, "failed", ""];
     rows.push(row);
-    const more = await play(t, `${name} ${how}`);
-    row.splice(2, 2, "works", more ?? "");
+    const [result = "works", more = ""] = (await play(t, `${name} ${how}`)) ?? [];
+    row.splice(2, 2, result, more);
   });
 }
 
@@ -87,12 +87,12 @@ export function consumer(name, how, { open, says = WELL, wasm, emitted, fails, c
     const odd = visit.complaints.filter((line) => !complaints?.test(line));
     assert.deepEqual(odd, [], "what the browser complains about");
     visit.check();
-    if (fails) return "with the error that it must have";
+    if (fails) return ["says what is wrong"];
     const expected = wasm ?? (app.entry?.includes("inline") ? [] : wasmFiles);
     assert.deepEqual(await visit.wasm(), expected, "the wasm files that were fetched");
     if (output === undefined) return;
     assert.deepEqual(wasmIn(output), emitted ?? expected, "the wasm files that were emitted");
-    return `${(emitted ?? expected).length} wasm files emitted`;
+    return ["works", `${(emitted ?? expected).length} wasm files emitted`];
   });
 }
 
