@@ -177,16 +177,13 @@ fn play_with_cuts(frames: &[Option<String>], last: i64, truth: &Truth) -> Stage 
     stage.open("1.58.2", 201, "[]");
     stage.frame(&format!(r#"{{"type":"sync","from_seq":-1,"through_seq":{last}}}"#));
     for frame in frames {
-        match frame {
-            Some(frame) => stage.frame(frame),
-            None => {
-                stage.lose_socket(1006);
-                stage.reconnect();
-                let (_, url) = stage.sockets.last().unwrap();
-                let from = url.split_once("after_seq=").map_or("-1", |(_, seq)| seq);
-                let sync = format!(r#"{{"type":"sync","from_seq":{from},"through_seq":{last}}}"#);
-                stage.frame(&sync);
-            }
+        if let Some(frame) = frame { stage.frame(frame) } else {
+            stage.lose_socket(1006);
+            stage.reconnect();
+            let (_, url) = stage.sockets.last().unwrap();
+            let from = url.split_once("after_seq=").map_or("-1", |(_, seq)| seq);
+            let sync = format!(r#"{{"type":"sync","from_seq":{from},"through_seq":{last}}}"#);
+            stage.frame(&sync);
         }
     }
     stage

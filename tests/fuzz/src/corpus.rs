@@ -45,7 +45,7 @@ pub fn packets() -> Vec<String> {
 
 /// The envelopes of these packets.
 pub fn envelopes() -> Vec<String> {
-    let envelope = |packet: String| Some(packet.split_once(",")?.1.strip_suffix(']')?.to_owned());
+    let envelope = |packet: String| Some(packet.split_once(',')?.1.strip_suffix(']')?.to_owned());
     packets().into_iter().filter(|packet| packet.starts_with("42")).filter_map(envelope).collect()
 }
 

@@ -80,7 +80,7 @@ pub fn mutate(random: &mut Rng, from: &str, tree: Option<&Node>, other: &Node) -
     let text = match tree {
         Some(tree) if random.u8(..) < 205 => {
             let mut tree = tree.clone();
-            for _ in 0..1 + geometric(random) {
+            for _ in 0..=geometric(random) {
                 by_structure(random, &mut tree, other);
             }
             tree.to_text()
@@ -166,7 +166,7 @@ fn inside(random: &mut Rng, node: &mut Node) {
 /// Changes bytes. What is no UTF-8 afterwards is what a browser makes of it: it decodes before we see anything.
 fn by_bytes(random: &mut Rng, text: String) -> String {
     let mut bytes = text.into_bytes();
-    for _ in 0..1 + geometric(random) {
+    for _ in 0..=geometric(random) {
         let length = bytes.len();
         let at = random.usize(..=length);
         let end = (at + random.usize(..=16)).min(length);

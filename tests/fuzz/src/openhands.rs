@@ -107,9 +107,9 @@ fn hear_good_call(house: &mut House, hear: impl Fn(&mut House, &str)) {
 pub fn session(inputs: &[String]) -> Played {
     let mut house = ready("1.58.2");
     for text in inputs {
-        house.settles = number(text) % 2 == 0;
+        house.settles = number(text).is_multiple_of(2);
         // Now and then the next piece of time passes first.
-        if number(text) % 8 == 0 {
+        if number(text).is_multiple_of(8) {
             house.wait();
         }
         house.frame(text);
@@ -121,7 +121,7 @@ pub fn session(inputs: &[String]) -> Played {
 pub fn legacy(inputs: &[String]) -> Played {
     let mut house = ready("1.43.1");
     for text in inputs {
-        house.settles = number(text) % 2 == 0;
+        house.settles = number(text).is_multiple_of(2);
         house.frame(text);
         serve(&mut house, "1.43.1");
     }
@@ -139,8 +139,8 @@ pub fn feed(inputs: &[String]) -> Played {
     house.command(Command::Open);
     serve(&mut house, "1.58.2");
     for text in inputs {
-        house.settles = number(text) % 2 == 0;
-        let fed = Wire::Fed { text: text.clone(), past: number(text) % 5 == 0 };
+        house.settles = number(text).is_multiple_of(2);
+        let fed = Wire::Fed { text: text.clone(), past: number(text).is_multiple_of(5) };
         house.wire(fed, text.len());
         serve(&mut house, "1.58.2");
     }
@@ -157,7 +157,7 @@ pub fn feed(inputs: &[String]) -> Played {
 pub fn bodies(inputs: &[String]) -> Played {
     let mut bodies = inputs.iter().cycle();
     let mut next = || bodies.next().map(String::as_str).unwrap_or_default();
-    let opening = if number(next()) % 2 == 0 { creating() } else { Opening::Attach { id: ID.into() } };
+    let opening = if number(next()).is_multiple_of(2) { creating() } else { Opening::Attach { id: ID.into() } };
     let mut house = house(opening);
     house.command(Command::Open);
     for round in 0..inputs.len() * 2 {
@@ -167,7 +167,7 @@ pub fn bodies(inputs: &[String]) -> Played {
         let Some((request, what)) = house.requests.pop_front() else { continue };
         let body = next();
         // What is opened by nonsense never gets further: now and then the server is a good one.
-        if number(body) % 4 == 0 {
+        if number(body).is_multiple_of(4) {
             let (status, body) = good_answer(&what, "1.58.2");
             house.answer(request, status, &body);
             continue;

@@ -146,8 +146,8 @@ fn still_works(house: &mut House) -> Played {
 pub fn packets(inputs: &[String]) -> Played {
     let mut house = ready();
     for text in inputs {
-        house.settles = number(text) % 2 == 0;
-        if number(text) % 8 == 0 {
+        house.settles = number(text).is_multiple_of(2);
+        if number(text).is_multiple_of(8) {
             house.wait();
         }
         house.frame(text);
@@ -159,7 +159,7 @@ pub fn packets(inputs: &[String]) -> Played {
 pub fn envelopes(inputs: &[String]) -> Played {
     let mut house = ready();
     for text in inputs {
-        house.settles = number(text) % 2 == 0;
+        house.settles = number(text).is_multiple_of(2);
         house.frame(&[r#"42["ConversationEvent","#, text, "]"].concat());
         serve(&mut house);
     }
@@ -168,7 +168,7 @@ pub fn envelopes(inputs: &[String]) -> Played {
 
 /// Every question gets one of these bodies for an answer.
 pub fn bodies(inputs: &[String]) -> Played {
-    let mut house = if number(&inputs[0]) % 2 == 0 { ready() } else { house(Opening::Attach { id: ID.into() }) };
+    let mut house = if number(&inputs[0]).is_multiple_of(2) { ready() } else { house(Opening::Attach { id: ID.into() }) };
     house.command(Command::Open);
     for (round, body) in inputs.iter().cycle().take(inputs.len() * 2).enumerate() {
         if house.requests.is_empty() {

@@ -98,8 +98,8 @@ pub fn addresses(inputs: &[String]) -> Played {
             organization: part(2, "o"),
             tenant: part(3, "t"),
             token: SessionKey::Fixed(text.clone()),
-            socket_path: (number(text) % 7 == 0).then(|| text.clone()),
-            external_user: (number(text) % 3 == 0).then(|| text.clone()),
+            socket_path: number(text).is_multiple_of(7).then(|| text.clone()),
+            external_user: number(text).is_multiple_of(3).then(|| text.clone()),
             surface: None,
         };
         _ = UiPath::new(settings, uipath::Opening::Attach { id: part(4, "c") });
@@ -116,7 +116,7 @@ pub fn engine(inputs: &[String]) -> Played {
             let report = report.check(text).to_json();
             assert!(Report::from_json(&report).is_some(), "the core does not understand {report}");
         }
-        if number(text) % 2 == 0
+        if number(text).is_multiple_of(2)
             && let Ok(compiled) = Validator::compile(text)
         {
             validator = Some(compiled);
