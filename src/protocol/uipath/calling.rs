@@ -91,6 +91,10 @@ impl UiPath {
 
     /// A call of an exchange that we ended: the agent's side waits all the same, and must not.
     fn call_too_late(&mut self, at: &At, start: &CallStart, heard: &mut Heard) {
+        // One that is known has had its answer: a second no would be taken for a result.
+        if self.calls.at(at).is_some() {
+            return heard.notice(NoticeCode::DuplicateEvent, "a call was announced again");
+        }
         heard.notice(NoticeCode::LateSignal, "a call of an exchange that is over");
         if !self.exchanges.is_stopped(&at.exchange) {
             return;
@@ -103,6 +107,7 @@ impl UiPath {
         } else {
             return;
         };
+        self.calls.add(Call::ended(at));
         let call = call::name(&at.exchange, &at.item);
         self.outbox.add(What::Late { call, confirms: start.confirm, text }, Stage::Waiting, None);
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::rig::{Rig, ok, tools};
 use pagehand::protocol::uipath::{Opening, UiPath};
-use pagehand::protocol::{Protocol, SessionKey};
+use pagehand::protocol::{Command, Protocol, SessionKey};
 
 /// A conversation with a message said: it, and the exchange.
 fn turn() -> (Rig, String) {
@@ -231,4 +231,22 @@ fn declarations_are_checked_as_the_service_would() {
     assert_eq!(code("create task"), Ok(()));
     assert_eq!(code("create_task"), Err("invalid_tool"));
     assert_eq!(code("create-task"), Err("invalid_tool"));
+}
+
+#[test]
+fn a_call_that_comes_after_the_stop_is_answered_once_however_often_it_comes() {
+    for (confirm, answer) in [(false, "endToolCall c"), (true, "confirmToolCall c")] {
+        let mut rig = Rig::ready(&tools());
+        let x = rig.begin("hi");
+        rig.command(Command::Stop);
+        assert_eq!(rig.wrote(), "endExchange");
+        let start =
+            json!({ "toolName": "create_task", "input": {}, "isClientSideTool": true, "requireConfirmation": confirm });
+        for _ in 0..2 {
+            rig.call(&x, "c", "startToolCall", start.clone());
+            rig.call(&x, "c", "executingToolCall", json!({ "input": {} }));
+        }
+        assert_eq!(rig.wrote(), answer);
+        assert!(!rig.said().contains("authorised"));
+    }
 }
