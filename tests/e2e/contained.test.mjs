@@ -89,7 +89,7 @@ on(["mock"], (scenario) => {
       steps: [call(huge, { size: 40_000_000 }), say("done")],
     });
     const ends = [assert.rejects(first.idle(), { code: "internal_panic", pagehands: true })];
-    await lab.run("exhaust");
+    await lab.run("exhaust", "openhands");
     // The result is too large for what is left: a trap in a task that nobody called.
     await second.send("go").catch(({ code }) => assert.equal(code, "internal_panic"));
     ends.push(assert.rejects(second.idle(), { code: "internal_panic", pagehands: true }));

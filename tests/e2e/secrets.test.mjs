@@ -73,7 +73,7 @@ on(["mock", "legacy", "service"], (scenario) => {
     const stored = JSON.stringify(await lab.run("stored"));
     assert.ok(stored.includes("handler_threw"), "the outcomes are there");
     assert.ok(!stored.includes(KEY) && !stored.includes(LLM_KEY), stored);
-    await lab.run("exhaust");
+    await lab.run("exhaust", server.target.kind === "service" ? "uipath" : "openhands");
     const { error } = await lab.run("overfill", "talk-1");
     assert.equal(error.code, "internal_panic");
     assert.ok(!JSON.stringify(error).includes(KEY), error.stack);

@@ -1,14 +1,10 @@
 // Conversations over real sockets, with the mock agent server.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { agent, bundled, freshCopy, load, mockServer, until, rejection, wasm, withSockets } from "./help.mjs";
-  });
-
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { agent, bundled, freshCopy, load, mockServer, until, rejection, wasm } from "./help.mjs";
+import { agent, bundled, freshCopy, load, mockServer, until, rejection, wasm, withSockets } from "./help.mjs";
 
 // What looks into the modules needs them apart.
 const testInside = bundled ? () => {} : test;
@@ -561,7 +557,7 @@ async function conversations() {
     const again = [calling("count", {}), done];
     const mock = await mockServer(t, { play: [{ hold: "stack", finish: "done" }], again });
     const program = fileURLToPath(new URL("out-of-stack.mjs", import.meta.url));
-    const run = await promisify(execFile)(process.execPath, [...process.execArgv.filter((flag) => flag === FLAG), program, mock.url]);
+    const run = await promisify(execFile)(process.execPath, [...process.execArgv.filter((flag) => flag.includes("websocket")), program, mock.url]);
     const said = JSON.parse(run.stdout);
     assert.deepEqual(said, { idle: "internal_panic", inside: true, codes: ["internal_panic"], told: 1, status: "finished", runs: 1 });
   });

@@ -448,9 +448,9 @@ globalThis.lab = {
   /** What every object has that should have nothing. */
   polluted: () => ({}).polluted ?? null,
 
-  /** Takes all memory that the core could still have. */
-  async exhaust() {
-    const { memory } = await (await import("/pkg/core.js")).default();
+  /** Takes all memory that a protocol's core could still have. */
+  async exhaust(name) {
+    const { memory } = await (await import(`/pkg/${name}-glue.js`)).default();
     memory.grow(65_536 - memory.buffer.byteLength / 65_536);
   },
 
