@@ -54,8 +54,6 @@ pub struct Page {
     pub status: String,
     pub connection: String,
     pub handlers: Handlers,
-    /// Whether it made the conversation.
-    pub began: bool,
 }
 
 /// Something that waits for a page that was put aside.
@@ -140,7 +138,6 @@ impl World {
             status: String::new(),
             connection: String::new(),
             handlers,
-            began: false,
         };
         self.tabs[tab] = Tab { life: who.life, page: Some(page), over: false };
         self.browser.living.insert(owner(who).0.to_string());
@@ -334,7 +331,6 @@ impl World {
         let twice = asked.result.is_some();
         asked.result = Some(result.clone());
         let what = asked.what.clone();
-        page.began |= what == Asked::Open && result.as_ref().is_ok_and(|json| json.contains(r#""created":true"#));
         if twice {
             self.checks.fail(&format!("{who} settles operation {} twice", operation.0));
         }

@@ -186,23 +186,8 @@ impl World {
                 self.act(who, Act::Answer { approval, accept: true, say: false, edit: None });
             }
         }
-        self.look_again();
         self.lose_patience();
         self.comes(self.now + 3_000, Coming::Care);
-    }
-
-    /// A page that began the conversation hears only what comes: where two of them did, the other's turn may have come before, and
-    /// only a page that is loaded anew reads of it. Services give each its own conversation; here there is one.
-    fn look_again(&mut self) {
-        if self.plan.kind != Kind::UiPath || self.now < self.plan.ends + ENOUGH || self.service.rests() {
-            return;
-        }
-        for who in self.everybody() {
-            let sees_nothing = |page: &crate::page::Page| page.began && matches!(page.status.as_str(), "" | "idle");
-            if self.page(who).is_some_and(|page| sees_nothing(page)) {
-                self.reload(who.tab, 100, true);
-            }
-        }
     }
 
     /// Who waits for an agent that nobody can know to have ended, or that forgot to say whose a call is, stops the turn.
