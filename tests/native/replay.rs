@@ -177,7 +177,9 @@ fn play_with_cuts(frames: &[Option<String>], last: i64, truth: &Truth) -> Stage 
     stage.open("1.58.2", 201, "[]");
     stage.frame(&format!(r#"{{"type":"sync","from_seq":-1,"through_seq":{last}}}"#));
     for frame in frames {
-        if let Some(frame) = frame { stage.frame(frame) } else {
+        if let Some(frame) = frame {
+            stage.frame(frame)
+        } else {
             stage.lose_socket(1006);
             stage.reconnect();
             let (_, url) = stage.sockets.last().unwrap();

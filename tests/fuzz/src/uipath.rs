@@ -168,7 +168,8 @@ pub fn envelopes(inputs: &[String]) -> Played {
 
 /// Every question gets one of these bodies for an answer.
 pub fn bodies(inputs: &[String]) -> Played {
-    let mut house = if number(&inputs[0]).is_multiple_of(2) { ready() } else { house(Opening::Attach { id: ID.into() }) };
+    let mut house =
+        if number(&inputs[0]).is_multiple_of(2) { ready() } else { house(Opening::Attach { id: ID.into() }) };
     house.command(Command::Open);
     for (round, body) in inputs.iter().cycle().take(inputs.len() * 2).enumerate() {
         if house.requests.is_empty() {

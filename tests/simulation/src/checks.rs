@@ -315,10 +315,12 @@ impl World {
         }
         // What another page said counts where the agent waits for one answer.
         let here = self.plan.kind == Kind::OpenHands || step.reason == "no handler has this name";
-        if here && step.outcome.is_some_and(|outcome| outcome.kind == "missing_handler")
-            && !self.lacks_handler(who, number) {
-                self.checks.fail(&format!("{who} says that no handler is there for e{number}"));
-            }
+        if here
+            && step.outcome.is_some_and(|outcome| outcome.kind == "missing_handler")
+            && !self.lacks_handler(who, number)
+        {
+            self.checks.fail(&format!("{who} says that no handler is there for e{number}"));
+        }
     }
 
     pub fn check_settled(&mut self, who: Who, what: &Asked, result: &Result<String, String>) {

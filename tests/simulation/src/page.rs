@@ -341,6 +341,15 @@ impl World {
             self.end_page(who);
             self.comes(again, Coming::Open(who.tab));
         }
+        let made = result.is_ok_and(|json| json.contains(r#""created":true"#));
+        if what == Asked::Open
+            && made
+            && self.plan.kind == Kind::UiPath
+            && *self.service.maker.get_or_insert(who) != who
+        {
+            // A service gives each that asks a conversation of its own. Here there is one: who made it second joins it.
+            self.reload(who.tab, 100, true);
+        }
     }
 
     /// A handler ends, once.

@@ -14,6 +14,7 @@ pub use script::{Step, Wish, script};
 
 use crate::chance::Chance;
 use crate::reached::{Reached, Situation};
+use crate::world::Who;
 
 use runtime::Run;
 
@@ -98,6 +99,8 @@ enum Awaits {
 
 pub struct Service {
     pub created: bool,
+    /// Who was the first to be told so.
+    pub maker: Option<Who>,
     /// The sockets with a session.
     pub sessions: Vec<usize>,
     pub exchanges: Vec<Exchange>,
@@ -129,6 +132,7 @@ impl Service {
         let mut chance = Chance::new(seed, 2);
         Self {
             created: false,
+            maker: None,
             sessions: Vec::new(),
             exchanges: Vec::new(),
             calls: Vec::new(),
