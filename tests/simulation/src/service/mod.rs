@@ -179,7 +179,11 @@ impl Service {
     /// nothing of what can be read says so.
     pub fn is_silent_about_an_end(&self) -> bool {
         let silent = |end| matches!(end, Some(End::Client | End::Error));
-        self.exchanges.iter().any(|exchange| silent(exchange.end))
+        // A second yes counts as the result, and the call stays open in what can be read.
+        let open = |call: &Call| {
+            call.let_through.is_some() && call.result.is_none() && self.exchanges[call.exchange].end.is_some()
+        };
+        self.exchanges.iter().any(|exchange| silent(exchange.end)) || self.calls.iter().any(open)
     }
 
     /// Whether the agent waits for a call of which a page cannot know that it is its own.
