@@ -171,18 +171,26 @@ impl UiPath {
         arrive(arrived, &mut heard.after);
     }
 
+    /// What was to be said about a call that came too late has been said.
+    fn withdraw_late(&mut self, id: &CallId) {
+        self.outbox.proven(|item| matches!(&item.what, What::Late { call, .. } if call == id));
+    }
+
     /// The service ends a call, which it may do at any time.
     pub(super) fn call_ended(&mut self, at: &At, end: &CallEnd, heard: &mut Heard) {
         let Some(call) = self.calls.at(at) else {
             let ended = Call::ended(at);
-            self.outbox.proven(|item| matches!(&item.what, What::Late { call, .. } if *call == ended.id));
+            self.withdraw_late(&ended.id);
             return self.calls.add(ended);
         };
         let before = std::mem::replace(&mut call.state, State::Ended);
         call.due = None;
         let id = call.id.clone();
         match before {
-            State::Ended => return heard.notice(NoticeCode::LateSignal, "the end of a call that has ended"),
+            State::Ended => {
+                self.withdraw_late(&id);
+                return heard.notice(NoticeCode::LateSignal, "the end of a call that has ended");
+            }
             State::Answered if end.error => {
                 heard.notice(NoticeCode::CallRefused, &["after the answer to a call, ", &end.words()].concat());
             }
