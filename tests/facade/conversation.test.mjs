@@ -426,7 +426,9 @@ async function conversations() {
     const any = tool({ name: "any", description: "Takes all", execute: (args) => args });
     const { conversation, mock } = await setUp(t, [done, calling("any", {}), done], [any, add(() => 3)]);
     await play(conversation);
-    const feed = dispatcher({ url: mock.url, sessionKey: "canary-key", conversationId: conversation.id, tools: [any] });
+    const limits = { argumentBytes: 20_000_000, argumentDepth: 20_000, resultBytes: 20_000_000 };
+    const tools = [any, add(() => 3)];
+    const feed = dispatcher({ url: mock.url, sessionKey: "canary-key", conversationId: conversation.id, tools, limits });
     t.after(async () => (await feed).close());
     /** The outcome of a call that the server lets through with arguments that no model would give. */
     const give = async (name, args, fed) => {
@@ -445,10 +447,11 @@ async function conversations() {
       return settled;
     };
     const deep = "[".repeat(10_000) + "]".repeat(10_000);
-    const outcome = await give("any", `"a":${deep}`);
+    assert.equal((await give("any", `"a":${deep}`)).code, "arguments_too_large");
+    const outcome = await give("any", `"a":${deep}`, await feed);
     // What JSON.stringify makes of it is the engine's affair.
     assert.ok(outcome.kind === "ok" || outcome.code === "result_not_serializable", outcome.kind);
-    const refused = await give("add", `"a":${deep},"b":1`);
+    const refused = await give("add", `"a":${deep},"b":1`, await feed);
     assert.equal(refused.kind, "invalid_arguments");
     // A session socket takes no frame above 4 MiB. An app's own may.
     for (const [length, fed] of [[4_000_000], [15_000_000, await feed]]) {
