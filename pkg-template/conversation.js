@@ -6,6 +6,7 @@
 /** @import { Topic } from "./emitter.js" */
 /** @import { Guards } from "./guards.js" */
 /** @import { Hooks } from "./live-session.js" */
+/** @import { Schemas } from "./schemas.js" */
 import { optionsOf, partsOf, signalOf, switchOf, textOf, whileWanted } from "./checks.js";
 import { invalidArgument } from "./errors.js";
 import { LiveSession } from "./live-session.js";
@@ -19,9 +20,10 @@ import { declaredTool } from "./tool.js";
  * @property {Declared[]} tools
  * @property {AbortSignal | undefined} signal
  * @property {Guards} guards
+ * @property {Schemas} schemas
  * @property {number | undefined} unread How many events may wait for a loop that reads them.
  * @property {() => Promise<string>} key The key of the next connection, where it is the app's to say.
- * @property {(tools: string, handlers: (Function | undefined)[], hooks: Hooks) => Session} make
+ * @property {(tools: string, handlers: Function[], hooks: Hooks) => Session} make
  */
 
 /**
@@ -32,6 +34,7 @@ export class Conversation {
   #live;
   /** @type {string} */ #id;
   /** @type {Guards} */ #guards;
+  /** @type {Schemas} */ #schemas;
   /** @type {Declared[]} The plan's: who opens another one with the same tools finds them there. */ #tools;
   #created = false;
 
@@ -39,10 +42,11 @@ export class Conversation {
    * @param {Plan} plan
    * @param {LiveSession} live
    */
-  constructor({ core, id, tools, guards, unread }, live = new LiveSession(core)) {
+  constructor({ core, id, tools, guards, schemas, unread }, live = new LiveSession(core, schemas)) {
     this.#id = id;
     this.#tools = tools;
     this.#guards = guards;
+    this.#schemas = schemas;
     this.#live = live;
     live.told.emitter.unread = unread ?? live.told.emitter.unread;
   }
@@ -233,9 +237,10 @@ export class Conversation {
     this.#live.begin((hooks) => make(`[${declarations.join(",")}]`, handlers, hooks), { key, review: this.#review });
   }
 
-  /** @param {Declared} tool @param {Function | undefined} handler */
-  #declaration({ fields, confirm }, handler) {
-    return JSON.stringify({ ...fields, reviewed: this.#guards.declare(handler, confirm) });
+  /** @param {Declared} tool @param {Function} handler */
+  #declaration(tool, handler) {
+    this.#schemas.declare(handler, tool);
+    return JSON.stringify({ ...tool.fields, reviewed: this.#guards.declare(handler, tool.confirm) });
   }
 
   /** @param {string} name */
@@ -262,15 +267,15 @@ export class Conversation {
   }
 
   /**
-   * The app's handler, with the conversation in its context and the guards behind it.
+   * The app's handler, with the conversation in its context and the guards behind it. Towards the core it stands for the
+   * declaration, also where there is nothing to execute and it is never called.
    * @param {Declared} tool
    */
   #handler({ name, execute }) {
-    if (execute === undefined) return undefined;
     /** @param {any} args @param {Omit<CallContext, "conversation">} context */
     return async (args, { signal, callId, argumentsText }) => {
       try {
-        const result = await execute(args, { signal, callId, argumentsText, conversation: this });
+        const result = await execute?.(args, { signal, callId, argumentsText, conversation: this });
         return await this.#guards.after({ tool: name, callId, arguments: args }, result, signal);
       } catch (error) {
         this.#live.told.calls.threw(callId, error);

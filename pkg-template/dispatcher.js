@@ -3,6 +3,7 @@
 import { jsonOf, optionsOf, switchOf } from "./checks.js";
 import { OpenHandsConversation } from "./openhands-conversation.js";
 import { bagOf, planOf } from "./openhands-server.js";
+import { BROUGHT, partedOf } from "./plan.js";
 
 /**
  * The runtime of the tools for an app that has its own connection.
@@ -10,10 +11,11 @@ import { bagOf, planOf } from "./openhands-server.js";
  * @returns {Promise<Dispatcher>}
  */
 export async function dispatcher(options) {
-  const known = ["url", "sessionKey", "conversationId", "tools", "guards", "limits", "resumeWithin", "results", "signal"];
-  const { conversationId, tools, guards, limits, resumeWithin, results, signal, ...server } = optionsOf(options ?? null, "options", known);
-  const bag = { ...bagOf(server, conversationId, { resumeWithin, results, limits }), feed: true };
-  const conversation = await OpenHandsConversation.open(planOf(bag, { tools, guards, limits, signal }));
+  const known = ["url", "sessionKey", "conversationId", ...BROUGHT, "resumeWithin", "results"];
+  const [brought, given] = partedOf(optionsOf(options ?? null, "options", known));
+  const { conversationId, resumeWithin, results, ...server } = given;
+  const bag = { ...bagOf(server, conversationId, { ...brought, resumeWithin, results }), feed: true };
+  const conversation = await OpenHandsConversation.open(planOf(bag, brought));
   return Object.assign(conversation, {
     /** @param {unknown} frame @param {unknown} [more] */
     receive(frame, more) {

@@ -20,11 +20,11 @@ export class Guards {
 
   /**
    * A tool is declared. Whether calls of its handler are looked at.
-   * @param {Function | undefined} handler
+   * @param {Function} handler
    * @param {Confirm} confirm
    */
   declare(handler, confirm) {
-    if (handler !== undefined) this.#confirms.set(handler, confirm);
+    this.#confirms.set(handler, confirm);
     return this.#guards.some(({ before }) => before !== undefined) || (confirm !== undefined && confirm !== false);
   }
 

@@ -4,12 +4,12 @@
 /** @import { Answer } from "./approvals.js" */
 /** @import { PagehandError } from "./errors.js" */
 /** @import { Topic } from "./emitter.js" */
+/** @import { Schemas } from "./schemas.js" */
 import { jsonOf, optionsOf, partsOf, signalOf, textOf } from "./checks.js";
 import { closed, coreError } from "./errors.js";
 import { Operations } from "./operations.js";
 import { textInto } from "./text.js";
 import { Told } from "./told.js";
-import { Schemas } from "./validator.js";
 
 /**
  * What the edge calls. It is the only way from the core to the app.
@@ -24,7 +24,7 @@ import { Schemas } from "./validator.js";
  * @property {() => Promise<string>} key
  * @property {Review} review
  * @property {(schema: number, text: string) => Promise<void>} compile
- * @property {(schema: number, instance: string) => Promise<string>} check
+ * @property {(schema: number, instance: string, output: boolean, handler: Function | undefined) => Promise<string>} check
  */
 
 /**
@@ -47,7 +47,7 @@ export class LiveSession {
   #reason = "closed by the app";
 
   #operations = new Operations();
-  #schemas = new Schemas();
+  /** @type {Schemas} */ #schemas;
   /** @type {() => void} */ #letGo = () => {};
   /** @type {Promise<void>} What the browser holds for the session, such as its lock, it holds until then. */
   #ended = new Promise((resolve) => {
@@ -61,9 +61,10 @@ export class LiveSession {
     (topics) => this.#listen(topics),
   );
 
-  /** @param {Core} core */
-  constructor(core) {
+  /** @param {Core} core @param {Schemas} schemas */
+  constructor(core, schemas) {
     this.#core = core;
+    this.#schemas = schemas;
   }
 
   /**
@@ -213,7 +214,7 @@ export class LiveSession {
       key,
       review,
       compile: (schema, text) => schemas.compile(schema, text),
-      check: (schema, instance) => schemas.check(schema, instance),
+      check: (schema, instance, output, handler) => schemas.check(schema, instance, output, handler),
     };
   }
 }

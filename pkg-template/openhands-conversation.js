@@ -15,7 +15,7 @@ export class OpenHandsConversation extends Conversation {
 
   /** @param {OpenHandsPlan} plan */
   constructor(plan) {
-    const live = new LiveSession(plan.core);
+    const live = new LiveSession(plan.core, plan.schemas);
     super(plan, live);
     this.#live = live;
     this.#attach = plan.attach;

@@ -1,12 +1,13 @@
 // @ts-check
 /** @import { OpenHandsOptions, Server } from "./types.js" */
+/** @import { Brought } from "./plan.js" */
 import { jsonOf, optionsOf, textOf } from "./checks.js";
 import { Conversation } from "./conversation.js";
 import { invalidArgument } from "./errors.js";
 import { OpenHandsConversation } from "./openhands-conversation.js";
 import { core } from "./openhands-core.js";
 import { Session } from "./openhands-glue.js";
-import { absenceOf, keyOf, limitsOf, planOf as neutralPlanOf, requireSocket } from "./plan.js";
+import { BROUGHT, absenceOf, keyOf, limitsOf, partedOf, planOf as neutralPlanOf, requireSocket } from "./plan.js";
 
 /**
  * An OpenHands agent-server.
@@ -22,13 +23,13 @@ export function openhands(options) {
   /** @type {Server} */
   const server = {
     async start(startOptions) {
-      const given = optionsOf(startOptions ?? null, "options");
-      const { tools, guards, limits, conversationId = randomUuid(), resumeWithin, results, signal, ...rest } = given;
+      const [brought, given] = partedOf(optionsOf(startOptions ?? null, "options"));
+      const { conversationId = randomUuid(), resumeWithin, results, ...rest } = given;
       const request = jsonOf(rest, "options");
-      return opened(bag(conversationId, { resumeWithin, results, limits }, request), { tools, guards, limits, signal });
+      return opened(bag(conversationId, { ...brought, resumeWithin, results }, request), brought);
     },
     async attach(conversationId, attachOptions) {
-      const given = optionsOf(attachOptions, "options", ["tools", "guards", "limits", "resumeWithin", "results", "signal"]);
+      const given = optionsOf(attachOptions, "options", [...BROUGHT, "resumeWithin", "results"]);
       return opened(bag(conversationId, given), given);
     },
     async list(listOptions) {
@@ -48,7 +49,6 @@ const NO_CONVERSATION = "00000000-0000-0000-0000-000000000000";
  * @typedef {{ url: string, key: unknown, id: string, resumeWithin: number, results: boolean, request?: string, feed?: boolean }} Bag
  */
 
-/** @typedef {{ tools?: unknown, guards?: unknown, limits?: unknown, signal?: unknown }} Given */
 /** @typedef {{ resumeWithin?: unknown, results?: unknown, limits?: unknown }} More */
 
 /**
@@ -75,7 +75,7 @@ function resultsOf(value = "none") {
   throw invalidArgument("results", 'must be "none" or "message"');
 }
 
-/** @param {Bag} bag @param {Given} given */
+/** @param {Bag} bag @param {Brought} given */
 async function opened(bag, given) {
   const plan = planOf(bag, given);
   requireSocket();
@@ -84,7 +84,7 @@ async function opened(bag, given) {
 
 /**
  * @param {Bag} bag
- * @param {Given} given
+ * @param {Brought} given
  * @returns {import("./openhands-conversation.js").OpenHandsPlan}
  */
 export function planOf({ key, ...bag }, given) {

@@ -5,6 +5,7 @@
 import { millisecondsOf, optionsOf, signalOf } from "./checks.js";
 import { PagehandError, invalidArgument } from "./errors.js";
 import { Guards, guardsOf } from "./guards.js";
+import { Schemas } from "./schemas.js";
 import { declaredTools } from "./tool.js";
 
 /** What a header can carry. */
@@ -16,20 +17,36 @@ const LARGEST = 2 ** 31 - 1;
 /** What is kept of a conversation is kept longer than that. */
 const LONGEST_ABSENCE = 7 * 24 * 3_600_000;
 
+/** What the app brings, whatever the server: `ConversationOptions` in `types.d.ts`, unchecked. */
+export const BROUGHT = ["tools", "guards", "limits", "validator", "maskValues", "signal"];
+/**
+ * @typedef {{ tools?: unknown, guards?: unknown, limits?: unknown, validator?: unknown, maskValues?: unknown, signal?: unknown }} Brought
+ */
+
+/**
+ * Parts options into what the app brings and what is for the server.
+ * @param {Record<string, unknown>} given
+ * @returns {[brought: Brought, rest: Record<string, unknown>]}
+ */
+export function partedOf({ tools, guards, limits, validator, maskValues, signal, ...rest }) {
+  return [{ tools, guards, limits, validator, maskValues, signal }, rest];
+}
+
 /**
  * @param {Core} core
  * @param {string} id
- * @param {{ tools?: unknown, guards?: unknown, limits?: unknown, signal?: unknown }} given
+ * @param {Brought} given
  * @param {unknown} key A function is asked before every connection.
  * @param {Plan["make"]} make
  * @returns {Plan}
  */
-export function planOf(core, id, { tools, guards, limits, signal }, key, make) {
+export function planOf(core, id, { tools, guards, limits, validator, maskValues, signal }, key, make) {
   return {
     core,
     id,
     tools: declaredTools(tools),
     guards: new Guards(guardsOf(guards)),
+    schemas: new Schemas({ validator, maskValues }),
     unread: limitsOf(limits).unreadEvents,
     signal: signalOf({ signal }),
     key: async () => (typeof key === "function" ? key() : undefined),

@@ -1,12 +1,10 @@
 // @ts-check
 /** @import { StandardSchema } from "./types.js" */
+/** @import { Execute } from "./tool.js" */
+/** @import { Validate } from "./validators.js" */
 // Schemas of libraries that implement Standard Schema (https://standardschema.dev), and Standard JSON Schema where they do.
 import { isObject } from "./checks.js";
 
-/** @typedef {{ message: string, path?: readonly unknown[], keyword?: unknown, expected?: unknown }} Fault */
-/** @typedef {(value: unknown) => Promise<readonly Fault[] | undefined>} Validate Resolves with what is wrong, if anything is. */
-
-/** @import { Execute } from "./tool.js" */
 
 const TARGET = { target: /** @type {const} */ ("draft-2020-12") };
 

@@ -1,6 +1,6 @@
 // @ts-check
 /** @import { CallContext, Json, Tool, ToolDefinition } from "./types.js" */
-/** @import { Validate } from "./standard.js" */
+/** @import { Validate } from "./validators.js" */
 import { isObject } from "./checks.js";
 import { PagehandError, invalidArgument } from "./errors.js";
 import { remember, schemaOf, transforming, validatorOf } from "./standard.js";
@@ -118,7 +118,8 @@ export function tool(definition) {
     fields: {
       ...kept,
       hasHandler: execute !== undefined,
-      validated: validators.input !== undefined || validators.output !== undefined,
+      inputValidated: validators.input !== undefined,
+      outputValidated: validators.output !== undefined,
     },
     confirm: /** @type {Confirm} */ (typeof confirm === "function" ? confirm.bind(definition) : confirm),
     execute: transforming(input.standard, bound),

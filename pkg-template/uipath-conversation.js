@@ -15,7 +15,7 @@ export class UiPathConversation extends Conversation {
 
   /** @param {Plan} plan */
   constructor(plan) {
-    const live = new LiveSession(plan.core);
+    const live = new LiveSession(plan.core, plan.schemas);
     super(plan, live);
     this.#live = live;
   }

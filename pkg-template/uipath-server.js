@@ -3,7 +3,7 @@
 import { jsonOf, objectOf, optionsOf, switchOf, textOf } from "./checks.js";
 import { Conversation } from "./conversation.js";
 import { invalidArgument } from "./errors.js";
-import { absenceOf, keyOf, limitsOf, planOf, requireSocket } from "./plan.js";
+import { BROUGHT, absenceOf, keyOf, limitsOf, partedOf, planOf, requireSocket } from "./plan.js";
 import { SharedLine } from "./shared-line.js";
 import { UiPathConversation } from "./uipath-conversation.js";
 import { core } from "./uipath-core.js";
@@ -56,12 +56,12 @@ export function uipath(options) {
   /** @type {UiPathServer} */
   const server = {
     async start(startOptions) {
-      const { tools, guards, limits, resumeWithin, answerUnflagged, signal, ...rest } = optionsOf(startOptions ?? null, "options");
-      const given = { tools, guards, limits, resumeWithin, answerUnflagged, signal };
-      return opened({ request: jsonOf(rest, "options") }, given);
+      const [brought, given] = partedOf(optionsOf(startOptions ?? null, "options"));
+      const { resumeWithin, answerUnflagged, ...rest } = given;
+      return opened({ request: jsonOf(rest, "options") }, { ...brought, resumeWithin, answerUnflagged });
     },
     async attach(conversationId, attachOptions) {
-      const known = ["tools", "guards", "limits", "resumeWithin", "answerUnflagged", "signal"];
+      const known = [...BROUGHT, "resumeWithin", "answerUnflagged"];
       return opened({ id: textOf(conversationId, "conversationId") }, optionsOf(attachOptions, "options", known));
     },
     async agents(given) {

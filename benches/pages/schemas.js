@@ -92,7 +92,7 @@ const VALIDATORS = {
     const engine = new Engine();
     return (schema) => {
       const id = engine.compile(schema);
-      return (instance) => JSON.parse(engine.check(id, instance)).valid;
+      return (instance) => JSON.parse(engine.check(id, instance, false)).valid;
     };
   },
   async ajv() {

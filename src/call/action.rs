@@ -16,7 +16,7 @@ pub enum Action {
     Check {
         /// Names the validation.
         check: CheckId,
-        /// Against which schema.
+        /// Against what.
         against: Against,
         /// JSON text.
         instance: String,
@@ -101,11 +101,13 @@ pub enum AbortCause {
     Cancelled(String),
 }
 
-/// Why the schema engine gave no report.
+/// Why there is no report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EngineError {
     /// The engine could not be loaded.
     Unavailable(String),
     /// The schema itself is wrong.
     Schema(String),
+    /// A validator of the app's own failed.
+    Validator(String),
 }

@@ -61,6 +61,7 @@ impl Calls {
             FailureCode::ResultNotSerializable => "the result is not JSON",
             FailureCode::InvalidSchema => "the tool's schema is wrong",
             FailureCode::SchemaEngineUnavailable => "the schema engine could not be loaded",
+            FailureCode::ValidatorThrew => "the app's validator failed",
             FailureCode::CallUnavailable => "the server could not show the call",
             FailureCode::ArgumentsTooLarge => "the arguments are too large",
             FailureCode::ResultTooLarge => "the result is too large",

@@ -86,6 +86,8 @@ pub enum FailureCode {
     InvalidSchema,
     /// The schema engine could not be loaded.
     SchemaEngineUnavailable,
+    /// A validator of the app's own threw, or gave no answer that can be read.
+    ValidatorThrew,
     /// The server let a call through that it could not show.
     CallUnavailable,
     /// A guard kept the result back: the handler has done its work.

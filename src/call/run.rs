@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::net::Millis;
-use crate::tool::{Against, Registry, Report, SchemaId};
+use crate::tool::{Against, Part, Registry, Report};
 
 use super::limits::beyond;
 use super::open_call::{Call, Terms, late, tell};
@@ -38,12 +38,9 @@ impl Calls {
         if call.arguments.as_deref().is_some_and(repair::is_nothing) {
             call.tell_changed(id, "no arguments count as an empty object", repair::empty(), out);
         }
-        let against = |declared: Option<SchemaId>, received: &Option<Box<RawValue>>| {
-            declared.map(Against::Declared).or_else(|| received.clone().map(Against::Received))
-        };
         call.terms = Terms {
-            input: against(entry.input, &call.schemas.input),
-            output: against(entry.output, &call.schemas.output),
+            input: Against::of(Part::Input, Some(entry), call.schemas.input.as_deref()),
+            output: Against::of(Part::Output, Some(entry), call.schemas.output.as_deref()),
             timeout: entry.tool.timeout,
             reviewed: entry.tool.reviewed,
             handler: Some(entry.handler),
@@ -74,6 +71,7 @@ impl Calls {
             (Err(EngineError::Unavailable(message)), _) => {
                 self.fail(&id, FailureCode::SchemaEngineUnavailable, message, out);
             }
+            (Err(EngineError::Validator(message)), _) => self.fail(&id, FailureCode::ValidatorThrew, message, out),
             (Ok(report), None) if report.valid && call.state == State::Guarding => self.review_passed(&id, now, out),
             (Ok(report), None) if report.valid => {
                 call.ready = true;

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::json::Object;
 use crate::net::Millis;
 use crate::protocol::{self, PendingCall};
-use crate::tool::{Against, Report};
+use crate::tool::{Against, Part, Report};
 
 use super::state::{Conversation, Purpose};
 use super::{Content, Effect, OperationId, Topic};
@@ -181,9 +181,8 @@ impl Conversation {
             let rule = "must be an object, where the question is editable";
             return self.settle(wanted.operation, Err(Error::invalid("arguments", rule)));
         }
-        let declared = self.registry.named(&call.tool).and_then(|entry| entry.input).map(Against::Declared);
-        let against = self.calls.input_of(&call.call_id).or(declared);
-        let Some(against) = against.or_else(|| call.schema.clone().map(Against::Received)) else {
+        let asked = || Against::of(Part::Input, self.registry.named(&call.tool), call.schema.as_deref());
+        let Some(against) = self.calls.input_of(&call.call_id).or_else(asked) else {
             let id = Rc::clone(&approval.id);
             return self.checked_answer(&id, wanted, now);
         };
@@ -201,7 +200,7 @@ impl Conversation {
         match result {
             Ok(report) if report.valid => self.checked_answer(&id, wanted, now),
             Ok(report) => self.settle(wanted.operation, Err(Error::InvalidEdit { issues: report.issues.clone() })),
-            Err(EngineError::Unavailable(message) | EngineError::Schema(message)) => {
+            Err(EngineError::Unavailable(message) | EngineError::Schema(message) | EngineError::Validator(message)) => {
                 self.settle(wanted.operation, Err(Error::invalid("arguments", message)));
             }
         }

@@ -3,7 +3,7 @@
 use crate::call::{AbortCause, CallId, CheckId, LedgerEffect, RunId};
 use crate::error::Error;
 use crate::protocol::WireEffect;
-use crate::tool::{HandlerId, SchemaId, ToolName};
+use crate::tool::{HandlerId, Part, SchemaId, ToolName};
 
 use super::{Event, OperationId};
 
@@ -26,6 +26,10 @@ pub enum Effect {
         schema: SchemaId,
         /// JSON text.
         instance: String,
+        /// What it is.
+        part: Part,
+        /// Of the tool with this handler, if it is declared.
+        handler: Option<HandlerId>,
     },
     /// Something is to be done with the ledger.
     Ledger(LedgerEffect),

@@ -71,8 +71,9 @@ impl Conversation {
 
     /// Has a value validated.
     pub(super) fn check(&mut self, check: CheckId, against: Against, instance: String) {
-        let (schema, request) = self.registry.resolve(against);
+        let Against { schema, part, handler } = against;
+        let (schema, request) = self.registry.resolve(schema);
         self.compile(request);
-        self.out.push(Effect::Validate { check, schema, instance });
+        self.out.push(Effect::Validate { check, schema, instance, part, handler });
     }
 }

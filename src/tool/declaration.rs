@@ -55,7 +55,8 @@ impl Tool {
     }
 
     /// Reads one declaration: the JSON text of a `ToolDefinition` (`types.d.ts`) without its functions, and with
-    /// `hasHandler` and `reviewed`. The error names the field and the rule.
+    /// `hasHandler`, `reviewed`, and what the app has validators for: `inputValidated`, `outputValidated`. The error names the
+    /// field and the rule.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let fields = Object::read(text).ok_or_else(not_a_tool)?;
         Self::check(&fields).map_err(Error::InvalidTool)
@@ -89,14 +90,18 @@ impl Tool {
             Some(text) => Schema::read(text),
             None => empty_schema(),
         };
-        let input = input.ok_or_else(|| fault("inputSchema", "schema_object", "must be an object"))?;
+        let mut input = input.ok_or_else(|| fault("inputSchema", "schema_object", "must be an object"))?;
+        input.validated = fields.flag("inputValidated");
         check_input(&input).map_err(|(field, rule, message)| fault(field, rule, message))?;
-        let output = match fields.get("outputSchema") {
+        let mut output = match fields.get("outputSchema") {
             Some(text) => {
                 Some(Schema::read(text).ok_or_else(|| fault("outputSchema", "schema_object", "must be an object"))?)
             }
             None => None,
         };
+        if let Some(output) = &mut output {
+            output.validated = fields.flag("outputValidated");
+        }
         let annotations = match fields.get("annotations") {
             None => None,
             Some(hints) => Some(Annotations::read(hints).map_err(|hint| {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::error::{ConflictPlace, Error, ToolFault};
 use crate::list::List;
 
-use super::{Against, Schema, SchemaId, Tool, ToolName, version};
+use super::{Schema, SchemaId, Source, Tool, ToolName, version};
 
 /// Names the handler of one declaration. Those that a conversation starts with are numbered by their place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,6 +165,9 @@ impl Registry {
     }
 
     fn name_declared(&mut self, schema: &Schema, requests: &mut Vec<SchemaRequest>) -> Option<SchemaId> {
+        if schema.validated {
+            return Some(SchemaId::OWN);
+        }
         if schema.accepts_every_object() {
             return None;
         }
@@ -184,10 +187,10 @@ impl Registry {
     }
 
     /// Names what a value is held against, for the engine.
-    pub fn resolve(&mut self, against: Against) -> (SchemaId, Option<SchemaRequest>) {
-        match against {
-            Against::Declared(schema) => (schema, None),
-            Against::Received(text) => self.name_schema(&text),
+    pub fn resolve(&mut self, schema: Source) -> (SchemaId, Option<SchemaRequest>) {
+        match schema {
+            Source::Declared(schema) => (schema, None),
+            Source::Received(text) => self.name_schema(&text),
         }
     }
 
@@ -325,6 +328,20 @@ mod tests {
         assert_eq!(declare(&mut registry, tool("a", PATH, false)).1.len(), 1);
         assert_eq!(declare(&mut registry, tool("a", PATH, true)), (HandlerId(1), vec![]));
         assert!(registry.get("a").unwrap().tool.has_handler);
+    }
+
+    #[test]
+    fn what_the_app_validates_itself_is_validated_whatever_the_schema_says_and_the_engine_never_hears_of_it() {
+        let mut registry = Registry::default();
+        for schema in [EMPTY, PATH] {
+            let mut own = tool(if schema == EMPTY { "a" } else { "b" }, schema, true);
+            own.input.validated = true;
+            let name = own.wire.to_string();
+            assert_eq!(declare(&mut registry, own).1, []);
+            assert_eq!(registry.get(&name).unwrap().input, Some(SchemaId::OWN));
+        }
+        assert_eq!(declare(&mut registry, tool("c", PATH, true)).1.len(), 1, "another tool with the text needs it");
+        assert_eq!(registry.get("c").unwrap().input, Some(SchemaId(0)));
     }
 
     #[test]

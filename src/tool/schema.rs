@@ -10,11 +10,18 @@ use super::{ToolName, version};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SchemaId(pub u32);
 
+impl SchemaId {
+    /// Every schema whose tool has a validator of its own. The engine never hears of it.
+    pub const OWN: Self = Self(u32::MAX);
+}
+
 /// A schema: its text, untouched, and its parsed form for the rules and for comparison.
 #[derive(Debug, Clone)]
 pub struct Schema {
     text: Box<RawValue>,
     value: Value,
+    /// Whether the app has a validator of its own in its place.
+    pub validated: bool,
 }
 
 /// What a server says about what a call takes and gives, for tools whose declaration does not say it. JSON text.
@@ -24,15 +31,6 @@ pub struct Schemas {
     pub input: Option<Box<RawValue>>,
     /// Of the result.
     pub output: Option<Box<RawValue>>,
-}
-
-/// What a value is held against.
-#[derive(Debug, Clone)]
-pub enum Against {
-    /// A schema that the app declared.
-    Declared(SchemaId),
-    /// A schema that the server sent.
-    Received(Box<RawValue>),
 }
 
 /// Equal as the servers compare: key order does not count, array order does.
@@ -46,7 +44,7 @@ impl Schema {
     /// Reads a schema; `None` unless it is a JSON object.
     pub fn read(text: &RawValue) -> Option<Self> {
         let value = Value::read(text).filter(|value| matches!(value, Value::Object(_)))?;
-        Some(Self { text: text.to_owned(), value })
+        Some(Self { text: text.to_owned(), value, validated: false })
     }
 
     /// The text as it was given.

@@ -176,8 +176,9 @@ impl Driver {
             Effect::Wire(WireEffect::SendText { socket, text }) => self.sockets.send(socket, &text),
             Effect::Wire(WireEffect::CloseSocket { socket }) => self.sockets.close(socket),
             Effect::CompileSchema { schema, text } => schema::compile(&self.hooks, &self.inputs, schema, text),
-            Effect::Validate { check, schema, instance } => {
-                schema::validate(&self.hooks, &self.inputs, check, schema, instance);
+            Effect::Validate { check, schema, instance, part, handler } => {
+                let handler = handler.and_then(|handler| self.handlers.get(handler));
+                schema::validate(&self.hooks, &self.inputs, check, schema, instance, part, handler);
             }
             Effect::Wire(WireEffect::Carry(what)) => {
                 if let Ok(Some(carrier)) = self.carrier.try_borrow().as_deref() {

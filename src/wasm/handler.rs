@@ -43,6 +43,11 @@ impl Handlers {
         self.known.insert(id, handler);
     }
 
+    /// A handler.
+    pub(super) fn get(&self, id: HandlerId) -> Option<Function> {
+        self.known.get(id)
+    }
+
     /// Lets go of a handler. What runs already is not touched.
     pub(super) fn forget(&self, id: HandlerId) {
         drop(self.known.take(id));

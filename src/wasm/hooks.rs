@@ -69,9 +69,17 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     pub(super) fn compile(this: &Hooks, schema: u32, text: &str) -> Result<JsValue, JsValue>;
 
-    /// Checks JSON text against a schema. A promise of the JSON text of a report.
+    /// Checks JSON text against a schema: arguments, or an `output`, of the tool with this handler, or of one that is not
+    /// declared. A promise of the JSON text of a report; a rejection whose `code` is `validator_threw` is about a validator
+    /// of the app's own.
     #[wasm_bindgen(method, catch)]
-    pub(super) fn check(this: &Hooks, schema: u32, instance: &str) -> Result<JsValue, JsValue>;
+    pub(super) fn check(
+        this: &Hooks,
+        schema: u32,
+        instance: &str,
+        output: bool,
+        handler: &JsValue,
+    ) -> Result<JsValue, JsValue>;
 }
 
 #[wasm_bindgen]

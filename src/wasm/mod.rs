@@ -147,9 +147,9 @@ impl Session {
     }
 
     /// Declares a tool, or gives a known one its handler. A refused declaration leaves the handler as it was.
-    pub fn declare(&self, operation: u32, definition: &str, handler: Option<Function>) {
+    pub fn declare(&self, operation: u32, definition: &str, handler: Function) {
         let tool = Tool::from_json(definition);
-        if let (Ok(_), Some(handler)) = (&tool, handler) {
+        if tool.is_ok() {
             self.driver.declaring(OperationId(operation), handler);
         }
         self.ask(operation, tool.map(Command::Declare));

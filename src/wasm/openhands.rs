@@ -19,8 +19,8 @@ impl Session {
     ///
     /// `options` has `url`, `sessionKey?`, `asksKey`, `id`, `resumeWithin`, `results`, `feed?` (the app has a connection of
     /// its own) and, to create the conversation, `request`: the JSON text of the create request's other fields. `tools` is the
-    /// JSON text of the declarations; `handlers` has, in the place of each, its function or nothing. Throws the error of [`Hooks`]' making when something
-    /// is refused.
+    /// JSON text of the declarations; `handlers` has a function in the place of each, which never runs where the declaration has no
+    /// handler. Throws the error of [`Hooks`]' making when something is refused.
     pub fn openhands(options: &JsValue, tools: &str, handlers: &Array, hooks: Hooks) -> Result<Session, JsValue> {
         match conversation(options, tools) {
             Ok(conversation) => Ok(Self { driver: Driver::new(conversation, handlers, |_| None, hooks) }),

@@ -1,9 +1,10 @@
-//! The schema engine, which the facade loads when it is needed.
+//! The schema engine, which the facade loads when it is needed, or the app's own validators.
 
+use js_sys::Function;
 use wasm_bindgen::JsValue;
 
 use crate::conversation::{CheckId, EngineError, Input};
-use crate::tool::{Report, SchemaId};
+use crate::tool::{Part, Report, SchemaId};
 
 use super::hooks::Hooks;
 use super::inputs::Inputs;
@@ -20,10 +21,19 @@ pub(super) fn compile(hooks: &Hooks, inputs: &Inputs, schema: SchemaId, text: St
 }
 
 /// Checks a value.
-pub(super) fn validate(hooks: &Hooks, inputs: &Inputs, check: CheckId, schema: SchemaId, instance: String) {
+pub(super) fn validate(
+    hooks: &Hooks,
+    inputs: &Inputs,
+    check: CheckId,
+    schema: SchemaId,
+    instance: String,
+    part: Part,
+    handler: Option<Function>,
+) {
     let (hooks, inputs) = (hooks.clone(), inputs.clone());
+    let handler = handler.map(JsValue::from).unwrap_or_default();
     task::spawn("validating", async move {
-        let answer = convert::resolved(hooks.check(schema.0, &instance)).await;
+        let answer = convert::resolved(hooks.check(schema.0, &instance, part == Part::Output, &handler)).await;
         let result = match answer {
             Ok(text) => text
                 .as_string()
@@ -37,9 +47,9 @@ pub(super) fn validate(hooks: &Hooks, inputs: &Inputs, check: CheckId, schema: S
 
 fn engine_error(thrown: &JsValue) -> EngineError {
     let message = convert::description(thrown).1;
-    if convert::text_at(thrown, "code").as_deref() == Some("invalid_schema") {
-        EngineError::Schema(message)
-    } else {
-        EngineError::Unavailable(message)
+    match convert::text_at(thrown, "code").as_deref() {
+        Some("invalid_schema") => EngineError::Schema(message),
+        Some("validator_threw") => EngineError::Validator(message),
+        _ => EngineError::Unavailable(message),
     }
 }

@@ -144,12 +144,13 @@ export type Outcome =
 
 /**
  * Why a call failed: `handler_threw`, `result_not_serializable`, `invalid_schema` (the tool's own schema),
- * `schema_engine_unavailable`, `call_unavailable` (an authorised call that the server could not show us), `result_withheld` (by a
- * guard), and what is beyond a limit: `arguments_too_large`, `result_too_large`, `too_many_calls`.
+ * `schema_engine_unavailable`, `validator_threw` (a validator of the app's), `call_unavailable` (an authorised call that the server
+ * could not show us), `result_withheld` (by a guard), and what is beyond a limit: `arguments_too_large`, `result_too_large`,
+ * `too_many_calls`.
  */
 export type FailureCode =
-  | "handler_threw" | "result_not_serializable" | "invalid_schema" | "schema_engine_unavailable" | "call_unavailable"
-  | "result_withheld" | "arguments_too_large" | "result_too_large" | "too_many_calls";
+  | "handler_threw" | "result_not_serializable" | "invalid_schema" | "schema_engine_unavailable" | "validator_threw"
+  | "call_unavailable" | "result_withheld" | "arguments_too_large" | "result_too_large" | "too_many_calls";
 
 /** One difference between two values: without `from` it is new, without `to` it is gone. */
 export interface Edit {
@@ -450,6 +451,35 @@ export interface ConversationOptions extends Waiting {
   tools?: ReadonlyArray<Tool | ToolDefinition>;
   guards?: readonly Guard[];
   limits?: Limits;
+  /** Takes the place of the schema engine, whose wasm is then never fetched. A library's schema of a tool goes before it. */
+  validator?: Validator;
+  /**
+   * `true`: no `message` and no `expected` of an issue repeats a value that was given, so that reports may go into logs. Names
+   * of properties stay, and so does what the schema says. Of a validator's own issues only `path` and `keyword` are kept.
+   */
+  maskValues?: boolean;
+}
+
+/**
+ * Holds a value against a schema, as the app wants it: arguments before the handler, or a result after it. Answers with what is
+ * wrong, or with nothing. What it throws ends the call as `failed` with `validator_threw`. It should settle: until it does, the
+ * call waits. The same schema is always the same object, to compile it once. `tool` is `undefined` where the schema is the server's
+ * and the tool is not declared here.
+ */
+export type Validator = (
+  schema: any,
+  value: any,
+  about: { tool: string | undefined; part: "input" | "output" },
+) => readonly ValidatorIssue[] | undefined | void | Promise<readonly ValidatorIssue[] | undefined | void>;
+
+/** What a validator finds: an issue of a Standard Schema has this form. */
+export interface ValidatorIssue {
+  message: string;
+  /** JSON Pointer, or the keys on the way. */
+  path?: string | ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>;
+  /** Default `"validator"`. */
+  keyword?: string;
+  expected?: Json;
 }
 
 /** What a page takes at most: whole numbers, 1 to 2147483647. Whatever is beyond is told, with its size and the limit. */

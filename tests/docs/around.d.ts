@@ -8,6 +8,10 @@ declare global {
     schedule(id: string, time: number): void;
     isFull(): boolean;
   };
+  const ajv: {
+    validate(schema: object, value: unknown): boolean;
+    errors: { instancePath: string; keyword: string; message: string }[];
+  };
   const createTask: Tool;
   const tools: Tool[];
   const sessionKey: string;

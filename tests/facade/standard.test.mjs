@@ -4,12 +4,13 @@ import { test } from "node:test";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import * as z from "zod";
-import { agent, load, mockServer, withSockets } from "./help.mjs";
+import { agent, freshCopy, load, mockServer, withSockets } from "./help.mjs";
 
-const { openhands, tool } = await load("index.js");
+const pagehand = await load("index.js");
+const { tool } = pagehand;
 
 /** Plays one call; how it ended. */
-async function played(t, declared, args) {
+async function played(t, declared, args, { openhands } = pagehand) {
   const mock = await mockServer(t, { play: [{ tool_calls: [{ name: "schedule", arguments: args }] }, { finish: "done" }] });
   const server = openhands({ url: mock.url, sessionKey: "canary-key" });
   const conversation = await server.start({ workspace: "/w", agent: agent("play"), tools: [declared] });
@@ -62,6 +63,18 @@ await withSockets(import.meta.url, () => {
       assert.deepEqual(ended.map(({ kind, issues }) => [kind, issues.map(({ path }) => path)]), [["invalid_arguments", ["/column"]]]);
     });
   }
+
+  test("a library judges what it is given and gives, in its own words, and the schema engine is not needed", async (t) => {
+    const bare = await load("index.js", await freshCopy(t, ["schema.wasm"]));
+    const inputSchema = z.object({ title: z.string(), tags: z.array(z.string().max(1)) }).refine(({ title }) => title !== "x", { path: ["title"], message: "not x" });
+    const declared = bare.tool({ ...about, inputSchema, outputSchema: z.object({ "a/b": z.number() }), execute: ({ tags }) => ({ "a/b": tags[0] }) });
+    const issues = async (args) => (await played(t, declared, args, bare)).map(({ kind, issues }) => [kind, ...issues.map(({ path, keyword }) => [path, keyword])]);
+    assert.deepEqual(await issues({ title: "y", tags: ["a", "bb"] }), [["invalid_arguments", ["/tags/1", "too_big"]]]);
+    assert.deepEqual(await issues({ title: "x", tags: [] }), [["invalid_arguments", ["/title", "custom"]]]);
+    assert.deepEqual(await issues({ title: "y", tags: ["a"] }), [["invalid_output", ["/a~1b", "invalid_type"]]]);
+    const open = bare.tool({ ...about, inputSchema: { schema: z.looseObject({}).refine(() => false), jsonSchema: { type: "object" } }, execute: () => 1 });
+    assert.equal((await played(t, open, {}, bare))[0].kind, "invalid_arguments");
+  });
 
   test("a tool that is made from a tool keeps its schema", async (t) => {
     const first = tool({ ...about, inputSchema: libraries.zod });

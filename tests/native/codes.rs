@@ -64,6 +64,7 @@ fn the_failure_codes_are_those_of_the_types() {
         FailureCode::ResultNotSerializable,
         FailureCode::InvalidSchema,
         FailureCode::SchemaEngineUnavailable,
+        FailureCode::ValidatorThrew,
         FailureCode::CallUnavailable,
         FailureCode::ResultWithheld,
         FailureCode::ArgumentsTooLarge,

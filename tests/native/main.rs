@@ -36,3 +36,4 @@ mod stage;
 mod tools;
 mod turns;
 mod uipath;
+mod validators;

@@ -15,7 +15,7 @@ use pagehand::error::Error;
 use pagehand::net::{Answer, Millis, Request, RequestId, SocketId};
 use pagehand::protocol::openhands::{OpenHands, Opening, SessionKey, Settings};
 use pagehand::protocol::{Carry, Protocol};
-use pagehand::tool::{HandlerId, Report, SchemaId, Tool};
+use pagehand::tool::{HandlerId, Part, Report, SchemaId, Tool};
 use pagehand_schema::Validator;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -40,6 +40,10 @@ pub struct Stage {
     /// Validations are answered by [`Stage::engine_answers`], not at once.
     pub engine_is_slow: bool,
     reports: Vec<Input>,
+    /// What validators of the app's own were asked: what it is, of which declaration, the value. They find nothing wrong,
+    /// or throw this.
+    pub judged: Vec<(Part, Option<HandlerId>, String)>,
+    pub thrown: Option<EngineError>,
     /// What all pages of the browser know.
     pub ledger: Rc<RefCell<Ledger>>,
     /// The name of this page in the ledger, and of the pages that live.
@@ -401,7 +405,12 @@ impl Stage {
                 };
                 return Some(Input::SchemaCompiled { schema, result });
             }
-            Effect::Validate { check, schema, instance } => {
+            Effect::Validate { check, schema: SchemaId::OWN, instance, part, handler } => {
+                self.judged.push((part, handler, instance));
+                let result = self.thrown.clone().map_or_else(|| Ok(Report::valid()), Err);
+                return Some(Input::Validated { check, result });
+            }
+            Effect::Validate { check, schema, instance, .. } => {
                 let result = match self.engine.get(&schema) {
                     _ if !self.engine_is_there => Err(EngineError::Unavailable("not found".into())),
                     None => Err(EngineError::Schema("it did not compile".into())),

@@ -2,7 +2,7 @@
 import {
   PagehandError, init, openhands, tool,
   type ApprovalRequest, type CallEvent, type Conversation, type ErrorCode, type HistoryPage, type Issue, type Json, type OpenHandsConversation,
-  type Outcome, type Server, type Status, type TopicEvent, type TurnEnd,
+  type Outcome, type Server, type Status, type TopicEvent, type TurnEnd, type Validator,
 } from "pagehand";
 
 const server = openhands({ url: "http://localhost:8000", sessionKey: "key" });
@@ -127,6 +127,18 @@ export function ended(outcome: Outcome): Json {
     default:
       return outcome satisfies never;
   }
+}
+
+export async function validation(id: string): Promise<void> {
+  const validator: Validator = async (schema, value, { tool, part }) => {
+    tool satisfies string | undefined;
+    part satisfies "input" | "output";
+    return schema.required.every((name: string) => name in value) ? undefined : [{ message: "no", path: ["a", { key: 0 }] }];
+  };
+  await server.attach(id, { validator, maskValues: true });
+  await server.attach(id, { validator: () => {} });
+  // @ts-expect-error: an issue says what is wrong
+  await server.attach(id, { validator: () => [{ path: "/a" }] });
 }
 
 export async function loading(bytes: Uint8Array<ArrayBuffer>, module: WebAssembly.Module): Promise<void> {

@@ -1,4 +1,4 @@
-//! The schema engine, and everything that can be wrong with it.
+//! The schema engine, validators in its place, and everything that can be wrong with them.
 
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -9,7 +9,7 @@ async fn ending(compile: &str, check: &str) -> String {
     let handler = function("", "return 'ran'");
     let stage = Stage::with_schemas(&[("checked", handler)], r#"{"type":"object","minProperties":1}"#);
     stage.hook("compile", &function("schema, text", compile));
-    stage.hook("check", &function("schema, instance", check));
+    stage.hook("check", &function("schema, instance, output, handler", check));
     stage.open().await;
     stage.socket_does("message", "{ data: 'call checked' }");
     let log = stage.told(1, "\"outcome\"").await;
@@ -42,6 +42,13 @@ async fn a_wrong_schema_and_a_missing_engine_are_told_apart() {
         let told = ending("return Promise.reject(new Error('offline'))", missing).await;
         assert!(told.contains(r#""code":"schema_engine_unavailable""#), "{told}");
     }
+}
+
+#[wasm_bindgen_test]
+async fn a_check_says_whose_it_is_and_a_validator_that_threw_is_told() {
+    let odd = "const words = `${output} ${handler()}`; return Promise.reject(Object.assign(new Error(words), { code: 'validator_threw' }))";
+    let told = ending("return Promise.resolve()", odd).await;
+    assert!(told.contains(r#""code":"validator_threw""#) && told.contains("false ran"), "{told}");
 }
 
 #[wasm_bindgen_test]

@@ -230,7 +230,7 @@ impl World {
                 page.schemas.insert(schema, Rule::read(&text));
                 self.comes(self.now, Coming::Input(who, Input::SchemaCompiled { schema, result: Ok(()) }));
             }
-            Effect::Validate { check, schema, instance } => {
+            Effect::Validate { check, schema, instance, .. } => {
                 let Some(page) = self.page(who) else { return };
                 let rule = page.schemas[&schema];
                 let unloaded = self.handlers.per_mille(8);

@@ -17,7 +17,7 @@ export class Session {
   feed(text: string, past: boolean): void;
   idle(operation: number): void;
   history(operation: number, limit: number, newestFirst: boolean, page?: string | null): void;
-  declare(operation: number, definition: string, handler?: Function | null): void;
+  declare(operation: number, definition: string, handler: Function): void;
   undeclare(operation: number, name: string): void;
   cancel(operation: number, call: string, reason: string): void;
   close(operation: number): void;

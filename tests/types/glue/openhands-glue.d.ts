@@ -8,7 +8,7 @@ export class Session extends Common {
   static openhands(
     options: { url: string; sessionKey?: unknown; id: string; request?: string | undefined },
     tools: string,
-    handlers: (Function | undefined)[],
+    handlers: Function[],
     hooks: Hooks,
   ): Session;
 }

@@ -4,7 +4,7 @@ export default function init(source: { module_or_path: unknown }): Promise<unkno
 export class Engine {
   constructor();
   compile(schema: string): number;
-  check(id: number, instance: string): string;
+  check(id: number, instance: string, masked: boolean): string;
   release(id: number): void;
   free(): void;
 }

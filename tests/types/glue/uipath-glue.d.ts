@@ -27,7 +27,7 @@ export class Session extends Common {
     line: Line,
     options: Service & { id?: string | undefined; request?: string | undefined },
     tools: string,
-    handlers: (Function | undefined)[],
+    handlers: Function[],
     hooks: Hooks,
   ): Session;
 }
