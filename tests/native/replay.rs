@@ -178,7 +178,7 @@ fn play_with_cuts(frames: &[Option<String>], last: i64, truth: &Truth) -> Stage 
     stage.frame(&format!(r#"{{"type":"sync","from_seq":-1,"through_seq":{last}}}"#));
     for frame in frames {
         if let Some(frame) = frame {
-            stage.frame(frame)
+            stage.frame(frame);
         } else {
             stage.lose_socket(1006);
             stage.reconnect();
