@@ -49,10 +49,10 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
   scenario("a tool name that the server knows with another schema is a tool_conflict", async ({ server, lab }) => {
     const open = unique("open");
     await lab.start(server, { tools: [describe(open, { a: { type: "string" } })] });
-    await refusal(lab.start(server, { tools: [describe(open, { b: { type: "string" } })] }), {
-      code: "tool_conflict",
-      details: { tool: open, place: "server" },
-    });
+    const changed = lab.start(server, { tools: [describe(open, { b: { type: "string" } })] });
+    const { suggestion, ...details } = (await refusal(changed, { code: "tool_conflict" })).details;
+    assert.deepEqual(details, { tool: open, place: "server" });
+    assert.match(suggestion, new RegExp(`^${open}_[0-9a-f]{6}$`), "a name that is free for it");
     const talk = await lab.start(server, { tools: [describe(open, { a: { type: "string" } })] });
     assert.deepEqual(talk.opened.tools.ready, [open], "the same schema is no conflict");
   });
