@@ -47,10 +47,10 @@ class Firefox {
     this.#bidi = bidi;
     this.#child = child;
     this.#folder = folder;
-    bidi.on("network.beforeRequestSent", ({ context, request: { url, headers } }) => {
-      // The page writes down its sockets itself.
+    bidi.on("network.beforeRequestSent", ({ context, request: { url, method, headers } }) => {
+      // The page writes down its sockets itself, and what the browser asks beforehand is no request of the page's.
       const isSocket = headers.some(({ name }) => name.toLowerCase() === "upgrade");
-      if (!isSocket) this.#pages.get(context)?.emit("request", { url: () => url });
+      if (!isSocket && method !== "OPTIONS") this.#pages.get(context)?.emit("request", { url: () => url });
     });
     bidi.on("log.entryAdded", ({ source, type, text }) => {
       if (type === "javascript") this.#pages.get(source.context)?.emit("pageerror", new Error(text));
