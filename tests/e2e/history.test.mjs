@@ -134,6 +134,9 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
     await talk.turn();
     assert.deepEqual((await talk.runs()).map(({ args }) => args.path), ["2"]);
     const changed = { ...describe(open), inputSchema: object({ path: { type: "string" } }) };
-    await assert.rejects(talk.declare(changed), { code: "tool_conflict", details: { tool: open, place: "here" } });
+    await assert.rejects(talk.declare(changed), ({ code, details }) => {
+      assert.deepEqual([code, details.tool, details.place], ["tool_conflict", open, "here"]);
+      return details.suggestion.startsWith(`${open}_`);
+    });
   });
 });
