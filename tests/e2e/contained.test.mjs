@@ -53,8 +53,11 @@ on(["mock", "legacy"], (scenario) => {
     for (const [at, kind] of kinds.entries()) {
       const { kind: end, code, result } = outcomes[at];
       if (expected[kind] === "result_not_serializable") assert.deepEqual([end, code], ["failed", expected[kind]], kind);
-      // What carries it from the page to this test drops what is called `__proto__`.
-      else assert.deepEqual([end, kind === "proto" ? result : JSON.stringify(result)], ["ok", kind === "proto" ? {} : JSON.stringify(expected[kind])], kind);
+      else if (kind === "proto") {
+        // Some drivers drop what is called `__proto__` on its way from the page.
+        assert.equal(end, "ok");
+        assert.ok(["{}", JSON.stringify(expected.proto)].includes(JSON.stringify(result)));
+      } else assert.deepEqual([end, JSON.stringify(result)], ["ok", JSON.stringify(expected[kind])], kind);
     }
   });
 
