@@ -21,7 +21,11 @@ const page = new URL(location.href).searchParams.get("page");
 function report(conversation, callId, tool, args) {
   const request = new XMLHttpRequest();
   request.open("POST", "/runs", false);
-  request.send(JSON.stringify({ page, conversation: conversation.id, callId, tool, args }));
+  try {
+    request.send(JSON.stringify({ page, conversation: conversation.id, callId, tool, args }));
+  } catch {
+    // Firefox breaks it off when the page is left; it has most often arrived.
+  }
 }
 
 /** @type {Map<string, Talk>} */
