@@ -428,7 +428,7 @@ globalThis.lab = {
   },
 
   /** Says more than the core could ever hold. */
-  overfill: (name) => attempt(() => talks.get(name).conversation.send("x".repeat(300_000_000))),
+  overfill: (name) => attempt(() => talks.get(name).conversation.send("x".repeat(50_000_000))),
 
   argumentsText: () => argumentsText,
   argumentsSeen: () => argumentsSeen,
