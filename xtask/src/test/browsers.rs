@@ -27,15 +27,14 @@ use crate::{
 
 /// What only Chromium's debugger measures, what is written for Chromium's driver, and what is about real servers.
 const CHROMIUM_ONLY: [&str; 4] = ["leaks.test.mjs", "demo.test.mjs", "demo-appearance.test.mjs", "restarts.test.mjs"];
-/// Of the calls in tabs that are reloaded, in browsers after the first.
+/// Of the calls in tabs that are reloaded, in a browser after the first.
 const FEWER_CALLS: &str = "60";
 
-/// What has to work in every browser: calls, questions, reloads, tabs, storage, loading under a policy.
-const ESSENCE: [&str; 6] = [
+/// What has to work in every browser: calls, questions, tabs, storage, loading under a policy.
+const ESSENCE: [&str; 5] = [
     "approvals.test.mjs",
     "calls.test.mjs",
     "loading.test.mjs",
-    "reloads.test.mjs",
     "tabs.test.mjs",
     "uipath-calls.test.mjs",
 ];
@@ -128,8 +127,7 @@ pub(crate) fn webkit(workspace: &Workspace) -> Result<Outcome> {
     let program = program
         .env("PAGEHAND_BROWSER", "webkit")
         .env("PAGEHAND_WEBKIT", &browser.program)
-        .env("PAGEHAND_WEBKIT_DRIVER", &browser.driver)
-        .env("PAGEHAND_CALLS", FEWER_CALLS);
+        .env("PAGEHAND_WEBKIT_DRIVER", &browser.driver);
     counted(workspace, "e2e-webkit", program, format!("{}, stand-ins for the servers", browser.version))
 }
 
