@@ -37,14 +37,14 @@ const left = new Set();
 
 /**
  * Runs the same scenarios against each of these servers. Each is started once. In other browsers than Chromium real servers are left
- * out where a stand-in is among them: they do not know the browsers apart.
+ * out: they do not know the browsers apart.
  * @param {(keyof typeof TARGETS)[]} all
  * @param {(scenario: Define) => void} define
  * @param {{ options?: string[], key?: string, path?: string }} [more] `path` is of the page
  */
 export function on(all, define, more) {
-  const standIns = all.filter((name) => TARGETS[name].standIn);
-  const names = kind === "chromium" || standIns.length === 0 ? all : standIns;
+  const names = kind === "chromium" ? all : all.filter((name) => TARGETS[name].standIn);
+  if (names.length === 0) return define((title) => void left.add(title));
   browser ??= Browser.launch();
   browser.catch(() => {});
   for (const name of names) {
