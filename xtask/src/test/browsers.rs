@@ -31,13 +31,8 @@ const CHROMIUM_ONLY: [&str; 4] = ["leaks.test.mjs", "demo.test.mjs", "demo-appea
 const FEWER_CALLS: &str = "60";
 
 /// What has to work in every browser: calls, questions, tabs, storage, loading under a policy.
-const ESSENCE: [&str; 5] = [
-    "approvals.test.mjs",
-    "calls.test.mjs",
-    "loading.test.mjs",
-    "tabs.test.mjs",
-    "uipath-calls.test.mjs",
-];
+const ESSENCE: [&str; 5] =
+    ["approvals.test.mjs", "calls.test.mjs", "loading.test.mjs", "tabs.test.mjs", "uipath-calls.test.mjs"];
 
 /// The library's own `#[wasm_bindgen_test]`s, and those in `tests/browser*.rs`, in two browsers.
 pub(crate) fn wasm(workspace: &Workspace) -> Result<Outcome> {
