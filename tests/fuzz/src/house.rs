@@ -48,7 +48,11 @@ impl House {
             {"name":"nobody","description":"d"}
         ]"#;
         let tools = Tool::list_from_json(tools).unwrap();
-        let settings = Settings { resume_within: Millis(300_000), results: line.is_none(), limits: Limits::default() };
+        let settings = Settings {
+            resume_within: Millis(300_000),
+            results: line.is_none(),
+            limits: Limits { argument_depth: usize::MAX, ..Limits::default() },
+        };
         Self {
             conversation: Conversation::new(protocol, tools, settings, 7).unwrap(),
             line,
