@@ -3,9 +3,9 @@
 /** @import { Session } from "./glue.js" */
 /** @import { Answer } from "./approvals.js" */
 /** @import { PagehandError } from "./errors.js" */
-/** @import { Topic } from "./emitter.js" */
 /** @import { Schemas } from "./schemas.js" */
 import { jsonOf, optionsOf, partsOf, signalOf, textOf } from "./checks.js";
+import { TOPICS } from "./emitter.js";
 import { closed, coreError } from "./errors.js";
 import { Operations } from "./operations.js";
 import { textInto } from "./text.js";
@@ -14,7 +14,7 @@ import { Told } from "./told.js";
 /**
  * What the edge calls. It is the only way from the core to the app.
  * @typedef {object} Hooks
- * @property {(topic: string, json: string) => void} emit
+ * @property {(topic: number, json: string) => void} emit
  * @property {(operation: number, json: string) => void} settle
  * @property {(operation: number, error: unknown) => void} fail
  * @property {(code: string, message: string, details: string, retryable: boolean) => PagehandError} error
@@ -204,7 +204,7 @@ export class LiveSession {
   #hooks({ key, review }) {
     const schemas = this.#schemas;
     return {
-      emit: (topic, json) => this.told.hear(/** @type {Topic} */ (topic), json),
+      emit: (topic, json) => this.told.hear(TOPICS[topic], json),
       settle: (operation, json) => this.#operations.settle(operation, json),
       fail: (operation, error) => this.#operations.fail(operation, error),
       error: coreError,

@@ -16,13 +16,14 @@
 pub mod call;
 pub mod conversation;
 pub mod error;
-pub mod json;
 pub mod list;
 pub mod net;
 pub mod protocol;
 pub mod recent;
 pub mod report;
 pub mod tool;
+
+pub use pagehand_json as json;
 
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;

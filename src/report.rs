@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::json::Object;
+use crate::json::{Json, Object};
 
 /// The findings about one value.
 #[derive(Debug, Clone)]
@@ -49,12 +49,12 @@ impl Report {
 }
 
 impl Issue {
-    fn read(text: &RawValue) -> Option<Self> {
-        let issue = Object::read(text.get())?;
+    fn read(value: Json) -> Option<Self> {
+        let issue = Object::of(value)?;
         Some(Self {
             path: issue.string("path")?,
             keyword: issue.string("keyword")?,
-            expected: issue.get("expected").unwrap_or(RawValue::NULL).to_owned(),
+            expected: issue.get("expected").map(Json::to_raw).unwrap_or_default(),
             message: issue.string("message")?,
         })
     }

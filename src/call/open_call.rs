@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::json;
+use crate::json::{self, Json};
 use crate::net::Millis;
 use crate::tool::{Against, HandlerId, Schemas};
 
@@ -75,7 +75,7 @@ impl Call {
         let mut step =
             Step { call_id, tool, state, reason: reason.to_owned(), arguments: None, edits: Vec::new(), outcome: None };
         if let Some(arguments) = arguments {
-            step.edits = json::edits(self.arguments.as_deref(), &arguments);
+            step.edits = json::edits(self.arguments.as_deref().map(Json::from), &arguments);
             if !step.edits.is_empty() {
                 step.arguments = Some(arguments.clone());
             }

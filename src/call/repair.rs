@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::json;
+use crate::json::Json;
 use crate::tool::Issue;
 
 use super::Outcome;
@@ -10,7 +10,7 @@ use super::Outcome;
 /// Whether the agent gave nothing where an object belongs: `null`, or a text without a word. Models do, where a tool asks for
 /// nothing.
 pub(super) fn is_nothing(arguments: &RawValue) -> bool {
-    arguments.get() == "null" || json::string(arguments).is_some_and(|text| text.trim().is_empty())
+    arguments.get() == "null" || Json::from(arguments).string().is_some_and(|text| text.trim().is_empty())
 }
 
 /// What a handler gets for nothing.

@@ -177,7 +177,7 @@ impl Conversation {
         let [call] = approval.calls.as_slice() else {
             return self.settle(wanted.operation, Err(Error::invalid("arguments", "several calls have one answer")));
         };
-        if !call.editable || Object::read(arguments.get()).is_none() {
+        if !call.editable || Object::of(arguments).is_none() {
             let rule = "must be an object, where the question is editable";
             return self.settle(wanted.operation, Err(Error::invalid("arguments", rule)));
         }

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::error::Error;
-use crate::json;
+use crate::json::Json;
 
 /// The content parts of a message, as JSON.
 #[derive(Debug, Clone)]
@@ -22,10 +22,9 @@ impl Content {
 
     /// Parts as the app gave them: JSON text of an array that is not empty.
     pub fn parts(json: String) -> Result<Self, Error> {
-        if json::items(&json).is_none_or(|parts| parts.is_empty()) {
-            return Err(invalid());
-        }
-        RawValue::from_string(json).map(Self).map_err(|_| invalid())
+        let content = RawValue::from_string(json).map_err(|_| invalid())?;
+        let any = Json::from(&content).items().is_some_and(|parts| !parts.is_empty());
+        any.then_some(Self(content)).ok_or_else(invalid)
     }
 
     /// JSON text of an array of parts.

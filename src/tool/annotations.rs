@@ -1,9 +1,8 @@
 //! Hints about a tool, in the words of the Model Context Protocol.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 
-use crate::json::Object;
+use crate::json::{Json, Object};
 
 /// What the app says about a tool. What it does not say stays unsaid: nothing is taken for read-only.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -28,8 +27,8 @@ pub struct Annotations {
 
 impl Annotations {
     /// Reads hints; the error is the name of a field with a value of the wrong type. Unknown fields are let be.
-    pub(super) fn read(text: &RawValue) -> Result<Self, &'static str> {
-        let fields = Object::read(text.get()).ok_or("")?;
+    pub(super) fn read(value: Json) -> Result<Self, &'static str> {
+        let fields = Object::of(value).ok_or("")?;
         let flag = |name: &'static str| match fields.get(name) {
             Some(_) => fields.bool(name).ok_or(name).map(Some),
             None => Ok(None),

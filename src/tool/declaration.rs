@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::error::{Error, ToolFault};
-use crate::json::{self, Object, Value};
+use crate::json::{Json, Object, Value};
 use crate::net::Millis;
 
 use super::{Annotations, Schema, ToolName, version};
@@ -64,7 +64,7 @@ impl Tool {
 
     /// Reads an array of declarations.
     pub fn list_from_json(text: &str) -> Result<Vec<Self>, Error> {
-        let items = json::items(text).ok_or_else(not_a_tool)?;
+        let items = Json::read(text).and_then(Json::items).ok_or_else(not_a_tool)?;
         items.into_iter().map(|item| Self::from_json(item.get())).collect()
     }
 
@@ -134,7 +134,7 @@ fn not_a_tool() -> Error {
 
 fn empty_schema() -> Option<Schema> {
     let text = RawValue::from_string(r#"{"type":"object","properties":{}}"#.to_owned());
-    Schema::read(&text.ok()?)
+    Schema::read(Json::from(&text.ok()?))
 }
 
 fn check_input(schema: &Schema) -> Result<(), (&'static str, &'static str, &'static str)> {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::{ConflictPlace, Error, ToolFault};
+use crate::json::Json;
 use crate::list::List;
 
 use super::{Schema, SchemaId, Source, Tool, ToolName, version};
@@ -58,7 +59,7 @@ pub struct KnownTool {
 
 impl KnownTool {
     /// A tool as the server describes it.
-    pub fn new(name: &str, input: Option<&RawValue>) -> Self {
+    pub fn new(name: &str, input: Option<Json>) -> Self {
         Self { name: ToolName::received(name), input: input.and_then(Schema::read) }
     }
 }
@@ -400,7 +401,7 @@ mod tests {
         let tool = versioned("a", PATH);
         let wire = tool.wire.to_string();
         declare(&mut registry, tool);
-        let known = |name: &str, schema| KnownTool::new(name, Some(serde_json::from_str(schema).unwrap()));
+        let known = |name: &str, schema| KnownTool::new(name, Json::read(schema));
         registry.meet(Some(vec![known("a", PATH), known("a_000000", EMPTY), known(&wire, PATH)]));
         assert!(registry.get(&wire).is_some() && registry.get("a").is_some());
         assert!(registry.get("a_000000").is_none() && registry.other_version("a_000000").is_some());
@@ -430,7 +431,7 @@ mod tests {
         registry.declare_all(ours.into()).unwrap();
         declare(&mut registry, tool("mute", PATH, false));
         let known = [("same", PATH), ("changed", EMPTY), ("theirs", PATH), ("mute", PATH)]
-            .map(|(name, schema)| KnownTool::new(name, Some(serde_json::from_str(schema).unwrap())));
+            .map(|(name, schema)| KnownTool::new(name, Json::read(schema)));
         registry.meet(Some(known.into()));
         let drift = registry.compare();
         let names = |list: &[ToolName]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::json::Value;
+use crate::json::{Json, Value};
 
 use super::{ToolName, version};
 
@@ -42,9 +42,9 @@ impl PartialEq for Schema {
 
 impl Schema {
     /// Reads a schema; `None` unless it is a JSON object.
-    pub fn read(text: &RawValue) -> Option<Self> {
-        let value = Value::read(text).filter(|value| matches!(value, Value::Object(_)))?;
-        Some(Self { text: text.to_owned(), value, validated: false })
+    pub fn read(json: Json) -> Option<Self> {
+        let value = Value::read(json).filter(|value| matches!(value, Value::Object(_)))?;
+        Some(Self { text: json.to_raw(), value, validated: false })
     }
 
     /// The text as it was given.
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn schema(text: &str) -> Schema {
-        Schema::read(serde_json::from_str(text).unwrap()).unwrap()
+        Schema::read(Json::read(text).unwrap()).unwrap()
     }
 
     #[test]

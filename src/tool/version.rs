@@ -41,9 +41,10 @@ fn version(schema: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Json;
 
     fn version_of(text: &str) -> String {
-        version(&Value::read(serde_json::from_str(text).unwrap()).unwrap())
+        version(&Value::read(Json::read(text).unwrap()).unwrap())
     }
 
     #[test]

@@ -200,7 +200,7 @@ impl Driver {
             }
             Effect::Forget { handler } => self.handlers.forget(handler),
             Effect::Abort { run, cause } => self.handlers.abort(run, &cause),
-            Effect::Emit(event) => report(self.hooks.emit(event.topic.as_str(), &event.json)),
+            Effect::Emit(event) => report(self.hooks.emit(event.topic as u32, &event.json)),
             Effect::Settle { operation, result } if self.closing.get() == Some(operation) => {
                 let itself = self.itself.clone();
                 self.ledger.then(move || {

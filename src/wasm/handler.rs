@@ -8,7 +8,7 @@ use web_sys::{AbortController, AbortSignal, DomException};
 
 use crate::call::{CallId, RunId, Settled};
 use crate::conversation::{AbortCause, Input, Verdict};
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::tool::{HandlerId, ToolName};
 
 use super::hooks::Hooks;
@@ -115,7 +115,7 @@ fn read_review(text: &str) -> (Verdict, Option<Box<RawValue>>) {
         "ask" => Verdict::Ask,
         _ => Verdict::Block { reason: review.text("reason") },
     };
-    (verdict, review.get("arguments").map(ToOwned::to_owned))
+    (verdict, review.get("arguments").map(Json::to_raw))
 }
 
 /// What a handler gets beside its arguments; the facade adds the conversation.

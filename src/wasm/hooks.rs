@@ -13,9 +13,9 @@ extern "C" {
     #[derive(Clone)]
     pub type Hooks;
 
-    /// An event for the app: topic and JSON text.
+    /// An event for the app: the topic's number and JSON text.
     #[wasm_bindgen(method, catch)]
-    pub(super) fn emit(this: &Hooks, topic: &str, json: &str) -> Result<(), JsValue>;
+    pub(super) fn emit(this: &Hooks, topic: u32, json: &str) -> Result<(), JsValue>;
 
     /// An operation is done: JSON text.
     #[wasm_bindgen(method, catch)]

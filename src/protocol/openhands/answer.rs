@@ -4,10 +4,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use crate::error::{ConflictPlace, Error, RequestIssue};
-use crate::json::{self, Object};
+use crate::json::{Json, Object};
 use crate::net::Answer;
 
 /// The status and body of a success, or the error.
@@ -39,7 +37,7 @@ fn failure(status: u16, body: &str) -> Error {
     }
 }
 
-fn unprocessable(issues: Option<Vec<&RawValue>>, words: String) -> Error {
+fn unprocessable(issues: Option<Vec<Json>>, words: String) -> Error {
     if let Some(issues) = issues {
         return Error::InvalidRequest { issues: issues.into_iter().map(issue).collect() };
     }
@@ -57,20 +55,20 @@ fn unprocessable(issues: Option<Vec<&RawValue>>, words: String) -> Error {
 }
 
 /// The `input` of an issue may echo what was sent, secrets among it: it is left out.
-fn issue(item: &RawValue) -> RequestIssue {
-    let item = Object::read(item.get()).unwrap_or_default();
+fn issue(item: Json) -> RequestIssue {
+    let item = Object::of(item).unwrap_or_default();
     let segments: Vec<_> = item.list("loc").unwrap_or_default().into_iter().map(plain).collect();
     RequestIssue { path: segments.join("."), message: words(item.get("msg")) }
 }
 
-fn words(value: Option<&RawValue>) -> String {
+fn words(value: Option<Json>) -> String {
     let Some(value) = value else { return String::new() };
-    Object::read(value.get()).and_then(|fields| fields.string("message")).unwrap_or_else(|| plain(value))
+    Object::of(value).and_then(|fields| fields.string("message")).unwrap_or_else(|| plain(value))
 }
 
 /// A string without its quotes, and anything else as it came.
-fn plain(value: &RawValue) -> String {
-    json::string(value).map_or_else(|| value.get().to_owned(), Cow::into_owned)
+fn plain(value: Json) -> String {
+    value.string().map_or_else(|| value.get().to_owned(), Cow::into_owned)
 }
 
 /// The first text between single quotes.

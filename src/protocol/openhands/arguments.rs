@@ -27,7 +27,7 @@ pub(super) fn read(action: &Object, known: &[KnownTool]) -> Option<ClientAction>
     if let Some(carrier) = schema.filter(|schema| schema.declares("kind")).map(carrier_of_kind) {
         arguments.rename(carrier, "kind");
     }
-    Some(ClientAction { tool, arguments: arguments.to_raw()? })
+    Some(ClientAction { tool, arguments: arguments.to_raw() })
 }
 
 fn carrier_of_kind(schema: &Schema) -> &'static str {
@@ -42,9 +42,10 @@ pub(super) fn finish_message(action: &Object) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Json;
 
     fn arguments(action: &str, schema: &str) -> String {
-        let known = [KnownTool::new("t", Some(serde_json::from_str(schema).unwrap()))];
+        let known = [KnownTool::new("t", Json::read(schema))];
         read(&Object::read(action).unwrap(), &known).unwrap().arguments.get().to_owned()
     }
 

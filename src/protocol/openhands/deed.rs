@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 use crate::protocol;
 
 /// The deeds. JSON is in the server's own words.
@@ -67,7 +67,7 @@ impl Fork {
             conversation_id: maybe(fields, "conversationId", Object::string)?,
             event_id: maybe(fields, "eventId", Object::string)?,
             title: maybe(fields, "title", Object::string)?,
-            tags: fields.get("tags").map(ToOwned::to_owned),
+            tags: fields.get("tags").map(Json::to_raw),
         })
     }
 }
@@ -103,9 +103,9 @@ impl Deed {
         let given = &deed.given;
         let text = || match given.get() {
             "null" => Ok(None),
-            _ => json::string(given).map(Cow::into_owned).map(Some).ok_or_else(|| invalid("must be a text")),
+            _ => Json::from(given).string().map(Cow::into_owned).map(Some).ok_or_else(|| invalid("must be a text")),
         };
-        let fields = || Object::read(given.get()).ok_or_else(unusable);
+        let fields = || Object::of(given).ok_or_else(unusable);
         Ok(match deed.name.as_str() {
             "pause" => Self::Pause,
             "interrupt" => Self::Interrupt,

@@ -3,9 +3,7 @@
 //! Decoding is lenient: an absent field, a null and a value of an unexpected type are the same, and a kind that this version
 //! does not know is kept under its name. Only text that is no JSON object fails.
 
-use serde_json::value::RawValue;
-
-use crate::json::Object;
+use crate::json::{Json, Object};
 
 use super::info;
 
@@ -70,7 +68,12 @@ pub(super) enum StateUpdate {
 impl<'a> Event<'a> {
     /// Reads an event; `None` when the text is no JSON object.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        let fields = Object::read(text)?;
+        Self::of(Json::read(text)?)
+    }
+
+    /// The event that a value is; `None` when it is no object.
+    pub(super) fn of(value: Json<'a>) -> Option<Self> {
+        let fields = Object::of(value)?;
         Some(Self { id: fields.string("id"), kind: Kind::read(&fields) })
     }
 }
@@ -89,7 +92,7 @@ impl<'a> Kind<'a> {
                 tool_name: fields.text("tool_name"),
                 summary: fields.string("summary"),
                 risk: fields.string("security_risk"),
-                encoded: fields.get("action").and_then(|action| Object::read(action.get())),
+                encoded: fields.get("action").and_then(Object::of),
                 thought: joined(fields.list("thought")),
             }),
             "ObservationEvent" => {
@@ -159,8 +162,8 @@ impl StateUpdate {
 }
 
 /// The text of a list of content parts, joined by line breaks.
-pub(super) fn joined(parts: Option<Vec<&RawValue>>) -> String {
-    let text = |part: &RawValue| Object::read(part.get()).and_then(|part| part.string("text"));
+pub(super) fn joined(parts: Option<Vec<Json>>) -> String {
+    let text = |part: Json| Object::of(part).and_then(|part| part.string("text"));
     let texts: Vec<String> = parts.unwrap_or_default().into_iter().filter_map(text).collect();
     texts.join("\n")
 }

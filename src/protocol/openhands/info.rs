@@ -1,9 +1,7 @@
 //! A conversation as the REST interface describes it. Only the id is relied on.
 
-use serde_json::value::RawValue;
-
 use crate::error::Error;
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 use crate::protocol::{Opened, Status};
 use crate::tool::KnownTool;
 
@@ -13,13 +11,13 @@ pub(super) fn read(created: bool, body: &str) -> Result<Opened, Error> {
     let info = Object::read(body).ok_or_else(|| bad.clone())?;
     let id = info.string("id").ok_or_else(|| bad.clone())?;
     let tools = info.list("client_tools").unwrap_or_default();
-    let tools = tools.iter().map(|tool| known_tool(tool)).collect::<Option<Vec<_>>>().ok_or(bad)?;
+    let tools = tools.into_iter().map(known_tool).collect::<Option<Vec<_>>>().ok_or(bad)?;
     let status = status(&info.text("execution_status"));
     Ok(Opened { id, created, status, tools: Some(tools), gate: gate(&info), loses_messages: false })
 }
 
-fn known_tool(tool: &RawValue) -> Option<KnownTool> {
-    let tool = Object::read(tool.get())?;
+fn known_tool(tool: Json) -> Option<KnownTool> {
+    let tool = Object::of(tool)?;
     Some(KnownTool::new(&tool.string("name")?, tool.get("parameters")))
 }
 
@@ -60,7 +58,7 @@ pub(super) fn status(word: &str) -> Status {
 /// The id of the first event on a page of the log.
 pub(super) fn first_event(body: &str) -> Option<String> {
     let items = Object::read(body)?;
-    let first = Object::read(items.list("items")?.first()?.get())?;
+    let first = Object::of(*items.list("items")?.first()?)?;
     first.string("id")
 }
 

@@ -140,7 +140,7 @@ impl Reader {
         self.open.retain(|open| open.call.call_id != call_id);
         let arguments = match &client {
             Some(client) => Some(client.arguments.clone()),
-            None => encoded.without_nulls_and("kind").to_raw(),
+            None => Some(encoded.without_nulls_and("kind").to_raw()),
         };
         let pending = PendingCall {
             call_id: call_id.clone(),

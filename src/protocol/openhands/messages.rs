@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
-use crate::json::{self, Object};
+use crate::json::{Json, Object};
 use crate::net::{Backoff, Millis};
 use crate::protocol::{CommandId, Page};
 
@@ -72,7 +72,7 @@ pub(super) enum Found {
 impl Messages {
     /// A message goes out.
     pub(super) fn sent(&mut self, command: CommandId, content: &RawValue, since: Option<&str>) {
-        let text = joined(json::items(content.get()));
+        let text = joined(Json::from(content).items());
         let since = since.map(str::to_owned);
         self.all.push(Message { command, text, since, state: State::Sent, seen: false });
     }

@@ -115,7 +115,7 @@ pub(super) fn create_body(id: &str, request: &str, tools: &[&Tool]) -> Result<St
     }
     fields.set("conversation_id", &id);
     fields.set("client_tools", &specs);
-    fields.to_raw().map(|body| body.get().to_owned()).ok_or_else(not_an_object)
+    Ok(fields.to_text())
 }
 
 fn not_an_object() -> Error {

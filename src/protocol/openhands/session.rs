@@ -1,8 +1,6 @@
 //! The session socket (from 1.45): numbered frames, resumed by number.
 
-use serde_json::value::RawValue;
-
-use crate::json::Object;
+use crate::json::{Json, Object};
 
 /// Where we are in the log.
 #[derive(Debug, Default)]
@@ -21,11 +19,11 @@ pub(super) enum Frame<'a> {
     /// An event of the log, with its number.
     Durable {
         seq: Option<i64>,
-        event: &'a RawValue,
+        event: Json<'a>,
     },
     /// An event of the moment.
     Transient {
-        event: &'a RawValue,
+        event: Json<'a>,
     },
     Delta {
         item: Option<String>,

@@ -1,10 +1,8 @@
 //! The end of the log of a conversation that is joined: what is under way in it, and where what is ours begins.
 
-use serde_json::value::RawValue;
-
 use crate::call::CallId;
 use crate::error::Error;
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::protocol::{Page, Status};
 
 use super::event::{Event, Kind, StateUpdate};
@@ -57,8 +55,8 @@ impl Tail {
     }
 
     /// A page came. The next one, if it is needed: what waits for approval was announced after the last turn began.
-    pub(super) fn add(&mut self, items: &[&RawValue], next: Option<String>, status: &Status) -> Option<Page> {
-        self.events.extend(items.iter().map(|item| Logged::read(item.get())));
+    pub(super) fn add(&mut self, items: &[Json], next: Option<String>, status: &Status) -> Option<Page> {
+        self.events.extend(items.iter().map(|item| Logged::read(*item)));
         self.pages += 1;
         self.complete = next.is_none();
         let latest = self.events.iter().find_map(|event| event.status.as_ref()).unwrap_or(status);
@@ -114,8 +112,8 @@ impl Tail {
 }
 
 impl Logged {
-    fn read(text: &str) -> Self {
-        let (id, status, begins_turn) = match Event::read(text) {
+    fn read(item: Json) -> Self {
+        let (id, status, begins_turn) = match Event::of(item) {
             Some(Event { id, kind: Kind::StateUpdate(StateUpdate::Status(word)) }) => {
                 let status = info::status(&word);
                 let begins = status == Status::Running;
@@ -125,7 +123,7 @@ impl Logged {
             Some(Event { id, .. }) => (id, None, false),
             None => (None, None, false),
         };
-        Self { id, text: text.to_owned(), status, begins_turn }
+        Self { id, text: item.get().to_owned(), status, begins_turn }
     }
 }
 
@@ -142,7 +140,7 @@ mod tests {
     }
 
     fn add(tail: &mut Tail, events: &[String], next: Option<&str>, status: &Status) -> Option<String> {
-        let items: Vec<_> = events.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        let items: Vec<_> = events.iter().map(|text| Json::read(text).unwrap()).collect();
         tail.add(&items, next.map(str::to_owned), status).and_then(|page| page.page)
     }
 

@@ -1,7 +1,7 @@
 //! Answers of the REST interface: a body, or an error with a stable code. Error bodies come in several forms.
 
 use crate::error::{Error, RequestIssue};
-use crate::json::{self, Object};
+use crate::json::{Json, Object};
 use crate::net::Answer;
 
 /// The body of a success, empty where there is none; or the error.
@@ -44,7 +44,7 @@ fn issues(errors: &Object) -> Vec<RequestIssue> {
     let mut issues = Vec::new();
     for path in errors.names() {
         let said = errors.list(path).unwrap_or_default();
-        for message in said.into_iter().filter_map(json::string) {
+        for message in said.into_iter().filter_map(Json::string) {
             issues.push(RequestIssue { path: path.to_owned(), message: message.into_owned() });
         }
     }

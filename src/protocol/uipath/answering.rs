@@ -5,14 +5,14 @@
 
 use serde_json::value::RawValue;
 
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 
 /// Issues that the agent is told, at most.
 const MOST_ISSUES: usize = 20;
 
 /// JSON text of an `endToolCall`.
 pub(super) fn end_of_call(outcome: &RawValue) -> String {
-    let outcome = Object::read(outcome.get()).unwrap_or_default();
+    let outcome = Object::of(outcome).unwrap_or_default();
     let kind = outcome.text("kind");
     let message = || outcome.text("message");
     match kind.as_str() {
@@ -20,7 +20,7 @@ pub(super) fn end_of_call(outcome: &RawValue) -> String {
         // By the page, which was asked after the service: that a person says no there is another member's to say.
         "rejected" => error(&["The call was not allowed, so it did not run: ", &message()]),
         "missing_handler" => {
-            let names = outcome.list("registered").unwrap_or_default().into_iter().filter_map(json::string);
+            let names = outcome.list("registered").unwrap_or_default().into_iter().filter_map(Json::string);
             let names: Vec<_> = names.collect();
             let known = if names.is_empty() {
                 "None is registered.".to_owned()
@@ -70,8 +70,8 @@ fn said(parts: &[&str]) -> String {
 }
 
 /// A result as an object.
-fn output(result: Option<&RawValue>) -> String {
-    match result.map(RawValue::get) {
+fn output(result: Option<Json>) -> String {
+    match result.map(Json::get) {
         Some(object) if object.starts_with('{') => object.to_owned(),
         other => ["{\"result\":", other.unwrap_or("null"), "}"].concat(),
     }
@@ -80,7 +80,7 @@ fn output(result: Option<&RawValue>) -> String {
 fn issues(outcome: &Object) -> String {
     let all = outcome.list("issues").unwrap_or_default();
     let told = all.iter().take(MOST_ISSUES).filter_map(|issue| {
-        let issue = Object::read(issue.get())?;
+        let issue = Object::of(*issue)?;
         let path = issue.text("path");
         let place = if path.is_empty() { "(the whole)" } else { &path };
         Some([place, ": ", &issue.text("message")].concat())

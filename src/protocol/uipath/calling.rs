@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use crate::call::CallId;
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::net::Millis;
 use crate::protocol::{Meaning, NoticeCode, Schemas, Signal, Status};
 
@@ -42,8 +42,8 @@ impl UiPath {
             registered: declared.is_some(),
             input: object(start.input),
             schemas: Schemas {
-                input: start.input_schema.map(ToOwned::to_owned),
-                output: start.output_schema.map(ToOwned::to_owned),
+                input: start.input_schema.map(Json::to_raw),
+                output: start.output_schema.map(Json::to_raw),
             },
             interrupt: None,
             state: if start.confirm { State::Asking } else { State::Announced },
@@ -125,7 +125,7 @@ impl UiPath {
     }
 
     /// The go signal of a call, or of one that the agent's own side runs.
-    pub(super) fn call_executing(&mut self, at: &At, input: Option<&RawValue>, now: Millis, heard: &mut Heard) {
+    pub(super) fn call_executing(&mut self, at: &At, input: Option<Json>, now: Millis, heard: &mut Heard) {
         let Some(call) = self.calls.at(at) else {
             if self.exchanges.is_over(&at.exchange) {
                 let of = call::name(&at.exchange, &at.item);
@@ -250,7 +250,7 @@ impl UiPath {
         }
         let interrupt = Some(Rc::clone(&at.item));
         let at = At { item: wire.as_str().into(), ..at };
-        let schema = value.get("inputSchema").map(ToOwned::to_owned);
+        let schema = value.get("inputSchema").map(Json::to_raw);
         if let Some(call) = self.calls.at(&at) {
             if call.state == State::Announced {
                 call.state = State::Asking;
@@ -323,6 +323,6 @@ pub(super) fn reject(call: &Call, reason: &str, meanings: &mut Vec<Meaning>) {
 }
 
 /// JSON text: nothing counts as the empty object.
-pub(super) fn object(value: Option<&RawValue>) -> Box<RawValue> {
-    value.map(ToOwned::to_owned).or_else(|| RawValue::from_string("{}".to_owned()).ok()).unwrap_or_default()
+pub(super) fn object(value: Option<Json>) -> Box<RawValue> {
+    value.map(Json::to_raw).or_else(|| RawValue::from_string("{}".to_owned()).ok()).unwrap_or_default()
 }

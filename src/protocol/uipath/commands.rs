@@ -64,7 +64,7 @@ impl UiPath {
         };
         let mut meanings = Vec::new();
         let value = match word {
-            Word::Yes(Some(edited)) if Object::read(edited.get()).is_none() => {
+            Word::Yes(Some(edited)) if Object::of(&edited).is_none() => {
                 return out.done(id, Err(Error::invalid("arguments", "must be an object")));
             }
             Word::Yes(edited) => {

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use crate::error::Error;
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 use crate::net::{Method, Request};
 use crate::protocol;
 
@@ -102,7 +100,7 @@ impl Given<'_> {
     fn maybe(&self, name: &str) -> Option<Cow<'_, str>> {
         let value = self.0.get(name)?;
         let plain = value.get();
-        json::string(value).or_else(|| plain.starts_with(|c: char| c.is_ascii_digit()).then_some(Cow::Borrowed(plain)))
+        value.string().or_else(|| plain.starts_with(|c: char| c.is_ascii_digit()).then_some(Cow::Borrowed(plain)))
     }
 
     fn must(&self, name: &'static str) -> Result<Cow<'_, str>, Error> {
@@ -111,7 +109,7 @@ impl Given<'_> {
 
     /// An object, or the empty one.
     fn object(&self, name: &'static str) -> Result<&str, Error> {
-        match self.0.get(name).map(RawValue::get) {
+        match self.0.get(name).map(Json::get) {
             None => Ok("{}"),
             Some(object) if object.starts_with('{') => Ok(object),
             Some(_) => Err(Error::invalid(name, "must be an object")),
@@ -167,7 +165,7 @@ impl Given<'_> {
             "answerInterrupt" => {
                 let (exchange, message, id) =
                     (self.must("exchangeId")?, self.must("messageId")?, self.must("interruptId")?);
-                let answer = self.0.get("answer").map_or("{}", RawValue::get);
+                let answer = self.0.get("answer").map_or("{}", Json::get);
                 let path = Path::Interrupt(&exchange, &message, &id);
                 Deed::Tell(own.writer.write(path, "endInterrupt", answer), nothing())
             }

@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
-
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::protocol::Condition;
 
 use super::event::{At, CallEnd, CallStart, Chunk, Event, Happening};
@@ -197,7 +195,7 @@ impl<'a> Reader<'a> {
         };
         if error.get("startError").is_some() {
             let start = error.object("startError");
-            let (message, details) = (start.string("message"), start.get("details").map(ToOwned::to_owned));
+            let (message, details) = (start.string("message"), start.get("details").map(Json::to_raw));
             self.say(Happening::Condition(Condition { message, details, ..condition(false) }));
         }
         if error.get("endError").is_some() {
@@ -211,6 +209,6 @@ impl<'a> Reader<'a> {
 }
 
 /// A value, if it is an object.
-fn object(value: Option<&RawValue>) -> Option<&RawValue> {
+fn object(value: Option<Json>) -> Option<Json> {
     value.filter(|value| value.get().starts_with('{'))
 }

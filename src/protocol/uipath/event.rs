@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
-
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::protocol::Condition;
 
 /// Where something happened. What does not apply is empty.
@@ -51,7 +49,7 @@ pub(super) enum Happening<'a> {
         approved: bool,
     },
     CallExecuting {
-        input: Option<&'a RawValue>,
+        input: Option<Json<'a>>,
     },
     CallEnded(CallEnd<'a>),
     /// A call beside all exchanges.
@@ -79,7 +77,7 @@ pub(super) struct Chunk<'a> {
     pub(super) begins: bool,
     /// It ends after this piece.
     pub(super) ends: bool,
-    pub(super) sources: Option<&'a RawValue>,
+    pub(super) sources: Option<Json<'a>>,
 }
 
 /// The agent wants a call.
@@ -88,32 +86,32 @@ pub(super) struct CallStart<'a> {
     /// The name as it is on the wire.
     pub(super) tool: String,
     /// An object, if the agent's side is sound.
-    pub(super) input: Option<&'a RawValue>,
+    pub(super) input: Option<Json<'a>>,
     /// Whether a person is asked first.
     pub(super) confirm: bool,
     /// Whether it is the client's to run.
     pub(super) flagged: bool,
-    pub(super) input_schema: Option<&'a RawValue>,
-    pub(super) output_schema: Option<&'a RawValue>,
+    pub(super) input_schema: Option<Json<'a>>,
+    pub(super) output_schema: Option<Json<'a>>,
 }
 
 /// The service ends a call.
 #[derive(Debug)]
 pub(super) struct CallEnd<'a> {
-    pub(super) output: Option<&'a RawValue>,
+    pub(super) output: Option<Json<'a>>,
     pub(super) error: bool,
 }
 
 impl CallEnd<'_> {
     /// Whether this is what becomes of a call that a person rejected.
     pub(super) fn is_rejection(&self) -> bool {
-        let output = self.output.map_or("", RawValue::get);
-        Object::read(output).is_some_and(|output| output.text("meta") == "Cancelled by user")
+        let output = self.output.and_then(Object::of);
+        output.is_some_and(|output| output.text("meta") == "Cancelled by user")
     }
 
     /// The agent's side's own words, if there are any.
     pub(super) fn words(&self) -> String {
-        let output = self.output.and_then(crate::json::string);
+        let output = self.output.and_then(Json::string);
         output.map_or_else(|| "the server ended it".to_owned(), |text| ["the server ended it: ", &text].concat())
     }
 }

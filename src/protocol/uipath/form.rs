@@ -1,7 +1,7 @@
 //! The forms in which deeds are answered.
 
 use crate::error::Error;
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 
 use super::history;
 use super::rest::Rest;
@@ -27,7 +27,7 @@ impl Form {
         match self {
             Self::Nothing | Self::Deleted => Ok("null".to_owned()),
             Self::Whole if body.trim().is_empty() => Ok("null".to_owned()),
-            Self::Whole if Object::read(&body).is_some() || json::items(&body).is_some() => Ok(body),
+            Self::Whole if body.starts_with(['{', '[']) && Json::read(&body).is_some() => Ok(body),
             Self::Whole => Err(Error::BadResponse { what: "reading what was asked for" }),
             Self::Page(name) => history::page(&body, name),
             Self::Upload => upload(&body, rest, token).ok_or(Error::BadResponse { what: "making an attachment" }),
@@ -44,9 +44,8 @@ fn upload(body: &str, rest: &Rest, token: Option<&str>) -> Option<String> {
     let listed = access.object("headers");
     let (keys, values) = (listed.list("keys").unwrap_or_default(), listed.list("values").unwrap_or_default());
     let strings = keys.into_iter().zip(values);
-    let mut headers: Vec<(String, String)> = strings
-        .filter_map(|(key, value)| Some((json::string(key)?.into_owned(), json::string(value)?.into_owned())))
-        .collect();
+    let mut headers: Vec<(String, String)> =
+        strings.filter_map(|(key, value)| Some((key.string()?.into_owned(), value.string()?.into_owned()))).collect();
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-ms-blob-type")) {
         headers.push(("x-ms-blob-type".to_owned(), "BlockBlob".to_owned()));
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 
 use super::message::Text;
 
@@ -57,8 +57,8 @@ impl CallRecord {
 
 impl Record {
     /// Reads an exchange.
-    pub(super) fn read(text: &RawValue) -> Option<Self> {
-        let exchange = Object::read(text.get())?;
+    pub(super) fn read(value: Json) -> Option<Self> {
+        let exchange = Object::of(value)?;
         let id = id(&exchange, "exchangeId")?;
         let messages = exchange.list("messages").unwrap_or_default();
         let messages = messages.into_iter().filter_map(MessageRecord::read).collect();
@@ -67,8 +67,7 @@ impl Record {
 
     /// Reads the body of an answer that is one exchange.
     pub(super) fn read_body(body: &str) -> Result<Self, Error> {
-        let text = serde_json::from_str::<&RawValue>(body).ok();
-        text.and_then(Self::read).ok_or(Error::BadResponse { what: "reading an exchange" })
+        Json::read(body).and_then(Self::read).ok_or(Error::BadResponse { what: "reading an exchange" })
     }
 
     /// The calls, with their messages.
@@ -93,8 +92,8 @@ impl Record {
 }
 
 impl MessageRecord {
-    fn read(text: &RawValue) -> Option<Self> {
-        let message = Object::read(text.get())?;
+    fn read(value: Json) -> Option<Self> {
+        let message = Object::of(value)?;
         let parts: Vec<_> = objects(&message, "contentParts");
         let mut text = Text::default();
         for part in &parts {
@@ -135,7 +134,7 @@ impl CallRecord {
         let input = input.filter(|input| input.starts_with('{')).unwrap_or_else(|| "{}".to_owned());
         let asks = |interrupt: &&Object| {
             let value = interrupt.get("interruptValue").or_else(|| interrupt.get("value"));
-            let value = value.and_then(|value| Object::read(value.get())).unwrap_or_default();
+            let value = value.and_then(Object::of).unwrap_or_default();
             value.text("toolCallId") == *id && interrupt.get("endValue").is_none()
         };
         let question = interrupts.iter().find(asks).and_then(|interrupt| interrupt.string("interruptId"));
@@ -146,7 +145,7 @@ impl CallRecord {
             confirm: call.flag("requireConfirmation") || question.is_some(),
             confirmed: confirmation.bool("approved"),
             ended: call.get("result").is_some(),
-            input_schema: call.get("inputSchema").map(ToOwned::to_owned),
+            input_schema: call.get("inputSchema").map(Json::to_raw),
             flagged: call.bool("isClientSideTool"),
             interrupt: question.map(Into::into),
             id,
@@ -155,8 +154,8 @@ impl CallRecord {
 }
 
 /// What the first SDKs wrote as a text that holds JSON.
-fn unwrapped(value: &RawValue) -> String {
-    json::string(value).map_or_else(|| value.get().to_owned(), std::borrow::Cow::into_owned)
+fn unwrapped(value: Json) -> String {
+    value.string().map_or_else(|| value.get().to_owned(), std::borrow::Cow::into_owned)
 }
 
 fn id(of: &Object, name: &str) -> Option<Rc<str>> {
@@ -164,7 +163,7 @@ fn id(of: &Object, name: &str) -> Option<Rc<str>> {
 }
 
 fn objects<'a>(of: &Object<'a>, name: &str) -> Vec<Object<'a>> {
-    of.list(name).unwrap_or_default().into_iter().filter_map(|item| Object::read(item.get())).collect()
+    of.list(name).unwrap_or_default().into_iter().filter_map(Object::of).collect()
 }
 
 /// The exchanges of a page.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::json;
+use crate::json::{self, Json};
 use crate::protocol::Meaning;
 
 use super::event::Chunk;
@@ -53,8 +53,8 @@ impl Text {
     }
 
     /// Adds a citation of a place in the text.
-    pub(super) fn cite(&mut self, id: String, offset: usize, length: usize, sources: Option<&RawValue>) {
-        self.citations.push(Cited { id, offset, length, sources: sources.map(ToOwned::to_owned) });
+    pub(super) fn cite(&mut self, id: String, offset: usize, length: usize, sources: Option<Json>) {
+        self.citations.push(Cited { id, offset, length, sources: sources.map(Json::to_raw) });
     }
 
     fn chunk(&mut self, chunk: &Chunk) {
@@ -72,7 +72,7 @@ impl Text {
             && let Some(cited) = self.citations.get_mut(at)
         {
             cited.length = self.length.saturating_sub(cited.offset);
-            cited.sources = chunk.sources.map(ToOwned::to_owned);
+            cited.sources = chunk.sources.map(Json::to_raw);
         }
     }
 
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     fn chunk<'a>(data: &str, citation: &str, begins: bool, ends: Option<&'a str>) -> Chunk<'a> {
-        let sources = ends.map(|sources| serde_json::from_str(sources).unwrap());
+        let sources = ends.map(|sources| Json::read(sources).unwrap());
         Chunk { data: Some(data.into()), citation: citation.into(), begins, ends: ends.is_some(), sources }
     }
 

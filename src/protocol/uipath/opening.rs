@@ -48,7 +48,7 @@ impl Opening {
         if fields.get("agentInput").is_some_and(|input| input.get().chars().count() >= LARGEST_INPUT) {
             return Err(Error::invalid("agentInput", "less than 4000 characters of JSON"));
         }
-        fields.to_raw().map(|body| Some(body.get().to_owned())).ok_or_else(bad)
+        Ok(Some(fields.to_text()))
     }
 
     /// Reads the conversation that was created or joined.

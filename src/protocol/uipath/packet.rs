@@ -4,9 +4,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 
 /// The one event of both directions.
 const EVENT: &str = "ConversationEvent";
@@ -61,7 +59,7 @@ pub(super) struct Event<'a> {
     /// The digits to acknowledge it with, if that is asked for.
     pub(super) ack: Option<&'a str>,
     pub(super) name: Cow<'a, str>,
-    pub(super) argument: Option<&'a RawValue>,
+    pub(super) argument: Option<Json<'a>>,
 }
 
 impl Event<'_> {
@@ -109,8 +107,8 @@ fn message(text: &str) -> Option<Packet<'_>> {
 }
 
 fn event<'a>(ack: &'a str, body: &'a str) -> Option<Event<'a>> {
-    let mut arguments = json::items(body)?.into_iter();
-    let name = json::string(arguments.next()?)?;
+    let mut arguments = Json::read(body)?.items()?.into_iter();
+    let name = arguments.next()?.string()?;
     Some(Event { ack: (!ack.is_empty()).then_some(ack), name, argument: arguments.next() })
 }
 
@@ -168,7 +166,7 @@ mod tests {
         match read(text) {
             None => "none".to_owned(),
             Some(Packet::Event(event)) => {
-                let argument = event.argument.map_or("", RawValue::get);
+                let argument = event.argument.map_or("", Json::get);
                 format!("{} {} {argument}", event.ack.unwrap_or("-"), event.name)
             }
             Some(Packet::Refused(refusal)) => format!("refused {} {:?}", refusal.message, refusal.code),

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::net::{Millis, SocketId};
 use crate::protocol::{Carried, NoticeCode};
 
@@ -44,7 +42,7 @@ impl Line {
         if !event.is_conversation() {
             return self.odd(NoticeCode::UnknownFrame, &["an event of the name ", &event.name].concat());
         }
-        let envelope = event.argument.map(RawValue::get);
+        let envelope = event.argument.map(Json::get);
         let Some((envelope, conversation)) = envelope.and_then(|text| Some((text, named(text)?))) else {
             return self.odd(NoticeCode::MalformedFrame, "an event that names no conversation");
         };
@@ -66,6 +64,5 @@ impl Line {
 }
 
 fn named(envelope: &str) -> Option<Cow<'_, str>> {
-    let id = Object::read(envelope)?.get("conversationId")?;
-    crate::json::string(id)
+    Object::read(envelope)?.get("conversationId")?.string()
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 
 use super::machine::UiPath;
 use super::message::Text;
@@ -26,8 +26,8 @@ enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn read(text: &'a RawValue) -> Option<Self> {
-        let part = Object::read(text.get())?;
+    fn read(value: Json<'a>) -> Option<Self> {
+        let part = Object::of(value)?;
         match part.text("type").as_str() {
             "text" => {
                 let mime = part.string("mimeType").unwrap_or_else(|| "text/plain".to_owned());
@@ -64,7 +64,7 @@ impl UiPath {
     /// A message in an exchange of its own, which declares the tools.
     pub(super) fn compose(&mut self, content: Box<RawValue>) -> Result<Say, Error> {
         let bad = || Error::invalid("content", "text parts, and attachments with their uri and mimeType");
-        let parts = json::items(content.get()).ok_or_else(bad)?;
+        let parts = Json::from(&content).items().ok_or_else(bad)?;
         let parts: Vec<_> = parts.into_iter().map(Part::read).collect::<Option<_>>().ok_or_else(bad)?;
         let (exchange, message) = (self.fresh_id(), self.fresh_id());
         let of_message = Path::Message(&exchange, &message);

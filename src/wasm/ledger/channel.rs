@@ -6,7 +6,7 @@ use wasm_bindgen::JsValue;
 use web_sys::BroadcastChannel;
 
 use crate::call::Key;
-use crate::json::{self, Object};
+use crate::json::{self, Json, Object};
 use crate::wasm::convert;
 use crate::wasm::hooks::Hooks;
 use crate::wasm::listen::{Listener, listen};
@@ -28,7 +28,7 @@ impl Told {
         Some(Self {
             conversation: fields.string("conversation")?,
             subject: fields.string("subject")?,
-            outcome: fields.contains("outcome").then(|| fields.get("outcome").unwrap_or(RawValue::NULL).to_owned()),
+            outcome: fields.contains("outcome").then(|| fields.get("outcome").map(Json::to_raw).unwrap_or_default()),
         })
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::call::{Key, Over, Owner, Place};
-use crate::json::{self, Object};
+use crate::json::{Json, Object};
 use crate::net::Millis;
 use crate::wasm::convert;
 use crate::wasm::hooks::Hooks;
@@ -65,7 +65,7 @@ impl Entry {
     }
 
     fn read_all(stored: &JsValue) -> Option<Vec<Self>> {
-        json::items(&convert::json_of(stored)?)?.into_iter().map(|entry| Self::from_json(entry.get())).collect()
+        Json::read(&convert::json_of(stored)?)?.items()?.into_iter().map(|entry| Self::from_json(entry.get())).collect()
     }
 
     fn from_json(text: &str) -> Option<Self> {

@@ -344,7 +344,12 @@ const FAKE_SOCKET: &str = "class Fake extends EventTarget {
 const HOOKS: &str = "{
     log: [],
     onEmit() {},
-    emit(topic, json) { this.log.push(topic + ' ' + json); this.onEmit(topic, json); },
+    topics: ['call', 'approval', 'status', 'message', 'delta', 'event', 'connection', 'tools', 'notice', 'error', 'condition', 'label'],
+    emit(number, json) {
+        const topic = this.topics[number];
+        this.log.push(topic + ' ' + json);
+        this.onEmit(topic, json);
+    },
     settle(operation, json) { this.log.push('settle ' + operation + ' ' + json); },
     fail(operation, error) { this.log.push('fail ' + operation + ' ' + error.code); },
     error(code, message, details, retryable) { return Object.assign(new Error(message), { code, details, retryable }); },

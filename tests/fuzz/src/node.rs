@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use pagehand::json::{self, Object};
-use serde_json::value::RawValue;
+use pagehand::json::{self, Json, Object};
 
 /// A value. Leaves and the names of members are text as it is written, quotes included.
 #[derive(Clone)]
@@ -18,19 +17,18 @@ pub enum Node {
 impl Node {
     /// Takes a text apart; `None` when it is no JSON.
     pub fn read(text: &str) -> Option<Self> {
-        let raw: &RawValue = serde_json::from_str(text).ok()?;
-        Some(Self::of(raw, 64))
+        Json::read(text).map(|json| Self::of(json, 64))
     }
 
-    fn of(raw: &RawValue, depth: usize) -> Self {
-        let text = raw.get();
+    fn of(json: Json, depth: usize) -> Self {
+        let text = json.get();
         if depth == 0 {
             return Self::Leaf(text.to_owned());
         }
-        if let Some(items) = json::items(text) {
+        if let Some(items) = json.items() {
             return Self::List(items.into_iter().map(|item| Self::of(item, depth - 1)).collect());
         }
-        match Object::read(text) {
+        match Object::of(json) {
             None => Self::Leaf(text.to_owned()),
             Some(object) => {
                 let member = |name: &str| object.raw(name).map(|value| (json::text(name), Self::of(value, depth - 1)));

@@ -4,29 +4,32 @@
 
 use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::Value;
-use super::read::{items, members, string};
+use super::{Json, Value, text};
 
 /// Names and the text of values.
 #[derive(Debug, Clone, Default)]
-pub struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub struct Object<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Object<'a> {
     /// Reads an object; `None` when the text is anything else.
     pub fn read(text: &'a str) -> Option<Self> {
-        members(text).map(Self)
+        Json::read(text).and_then(Self::of)
+    }
+
+    /// The object that a value is; `None` when it is anything else.
+    pub fn of(value: impl Into<Json<'a>>) -> Option<Self> {
+        value.into().members().map(Self)
     }
 
     /// The value of a member as text, unless it is null.
-    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn get(&self, name: &str) -> Option<Json<'a>> {
         self.raw(name).filter(|value| value.get() != "null")
     }
 
     /// The value of a member as text, be it null.
-    pub fn raw(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn raw(&self, name: &str) -> Option<Json<'a>> {
         self.0.iter().rfind(|(member, _)| member == name).map(|(_, value)| *value)
     }
 
@@ -42,7 +45,7 @@ impl<'a> Object<'a> {
 
     /// A string.
     pub fn string(&self, name: &str) -> Option<String> {
-        string(self.get(name)?).map(Cow::into_owned)
+        self.get(name)?.string().map(Cow::into_owned)
     }
 
     /// A string, or the empty one.
@@ -73,12 +76,12 @@ impl<'a> Object<'a> {
     /// An object, or the empty one.
     #[must_use]
     pub fn object(&self, name: &str) -> Self {
-        self.get(name).and_then(|value| Self::read(value.get())).unwrap_or_default()
+        self.get(name).and_then(Self::of).unwrap_or_default()
     }
 
     /// The items of a list.
-    pub fn list(&self, name: &str) -> Option<Vec<&'a RawValue>> {
-        items(self.get(name)?.get())
+    pub fn list(&self, name: &str) -> Option<Vec<Json<'a>>> {
+        self.get(name)?.items()
     }
 
     /// Any value, with what is in it.
@@ -87,7 +90,8 @@ impl<'a> Object<'a> {
     }
 
     /// Sets a member, in its place if it is there.
-    pub fn set(&mut self, name: &'static str, value: &'a RawValue) {
+    pub fn set(&mut self, name: &'static str, value: impl Into<Json<'a>>) {
+        let value = value.into();
         match self.0.iter_mut().rfind(|(member, _)| member == name) {
             Some((_, member)) => *member = value,
             None => self.0.push((name.into(), value)),
@@ -111,14 +115,14 @@ impl<'a> Object<'a> {
     }
 
     /// The object's text.
-    pub fn to_raw(&self) -> Option<Box<RawValue>> {
-        serde_json::value::to_raw_value(self).ok()
+    pub fn to_text(&self) -> String {
+        let members: Vec<_> = self.0.iter().map(|(name, value)| [&text(name), ":", value.get()].concat()).collect();
+        ["{", &members.join(","), "}"].concat()
     }
-}
 
-impl Serialize for Object<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    /// The same as a value.
+    pub fn to_raw(&self) -> Box<RawValue> {
+        RawValue::from_string(self.to_text()).unwrap_or_default()
     }
 }
 
@@ -129,7 +133,7 @@ mod tests {
     #[test]
     fn members_keep_order_digits_and_odd_names() {
         let text = r#"{"z":123456789012345678901234567890,"__proto__":{"a":1},"":2.0,"é\n":"\u00e9"}"#;
-        assert_eq!(Object::read(text).unwrap().to_raw().unwrap().get(), text);
+        assert_eq!(Object::read(text).unwrap().to_text(), text);
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use serde_json::value::RawValue;
-
-use super::read::{exact_string, items, members};
+use super::Json;
 
 /// The deepest value that is read.
 const DEPTH: u8 = 128;
@@ -28,27 +26,27 @@ pub enum Value {
 
 impl Value {
     /// Reads a value; `None` when it is too deep, or half of a surrogate pair is in it.
-    pub fn read(text: &RawValue) -> Option<Self> {
-        Self::within(DEPTH, text)
+    pub fn read<'a>(value: impl Into<Json<'a>>) -> Option<Self> {
+        Self::within(DEPTH, value.into())
     }
 
-    fn within(depth: u8, text: &RawValue) -> Option<Self> {
+    fn within(depth: u8, value: Json) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
-        let plain = text.get();
+        let plain = value.get();
         Some(match plain {
             "null" => Self::Null,
             "true" => Self::Bool(true),
             "false" => Self::Bool(false),
-            _ if plain.starts_with('"') => Self::String(exact_string(text)?.into_owned()),
+            _ if plain.starts_with('"') => Self::String(value.exact_string()?.into_owned()),
             _ if plain.starts_with('[') => {
-                let items = items(plain)?.into_iter();
+                let items = value.items()?.into_iter();
                 Self::Array(items.map(|item| Self::within(depth, item)).collect::<Option<_>>()?)
             }
             _ if plain.starts_with('{') => {
                 // By a heap: there may be a million of them, and a list's own sort is five times its code. Those of one name keep
                 // their order, and the last counts.
                 let (mut names, mut values) = (BinaryHeap::new(), Vec::new());
-                for (at, (name, value)) in members(plain)?.into_iter().enumerate() {
+                for (at, (name, value)) in value.members()?.into_iter().enumerate() {
                     names.push((name.into_owned(), at));
                     values.push(Some(Self::within(depth, value)?));
                 }
@@ -164,7 +162,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> Option<Value> {
-        Value::read(serde_json::from_str(text).unwrap())
+        Value::read(Json::read(text).unwrap())
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::read::items;
-use super::{Object, Value};
+use super::{Json, Object, Value};
 
 /// Deeper differences are told as a difference of the whole.
 const DEPTH: u8 = 32;
@@ -26,19 +25,19 @@ pub struct Edit {
 }
 
 /// All differences, in the order of what was, then of what is new.
-pub fn edits(from: Option<&RawValue>, to: &RawValue) -> Vec<Edit> {
+pub fn edits<'a>(from: Option<Json<'a>>, to: impl Into<Json<'a>>) -> Vec<Edit> {
     let mut all = Vec::new();
-    compare(DEPTH, String::new(), from, Some(to), &mut all);
+    compare(DEPTH, String::new(), from, Some(to.into()), &mut all);
     all
 }
 
-fn compare(depth: u8, path: String, from: Option<&RawValue>, to: Option<&RawValue>, all: &mut Vec<Edit>) {
+fn compare(depth: u8, path: String, from: Option<Json>, to: Option<Json>, all: &mut Vec<Edit>) {
     if let (Some(from), Some(to)) = (from, to) {
         if from.get() == to.get() || Value::read(from).is_some_and(|from| Value::read(to) == Some(from)) {
             return;
         }
         if let Some(depth) = depth.checked_sub(1) {
-            if let (Some(old), Some(new)) = (Object::read(from.get()), Object::read(to.get()))
+            if let (Some(old), Some(new)) = (Object::of(from), Object::of(to))
                 && old.names().chain(new.names()).nth(WIDE).is_none()
             {
                 for name in old.names().chain(new.names().filter(|name| !old.contains(name))) {
@@ -47,7 +46,7 @@ fn compare(depth: u8, path: String, from: Option<&RawValue>, to: Option<&RawValu
                 }
                 return;
             }
-            if let (Some(old), Some(new)) = (items(from.get()), items(to.get()))
+            if let (Some(old), Some(new)) = (from.items(), to.items())
                 && old.len() == new.len()
                 && old.len() <= WIDE
             {
@@ -58,7 +57,7 @@ fn compare(depth: u8, path: String, from: Option<&RawValue>, to: Option<&RawValu
             }
         }
     }
-    all.push(Edit { path, from: from.map(ToOwned::to_owned), to: to.map(ToOwned::to_owned) });
+    all.push(Edit { path, from: from.map(Json::to_raw), to: to.map(Json::to_raw) });
 }
 
 #[cfg(test)]
@@ -66,8 +65,7 @@ mod tests {
     use super::*;
 
     fn told(from: &str, to: &str) -> serde_json::Value {
-        let raw = |text: &str| RawValue::from_string(text.into()).unwrap();
-        serde_json::to_value(edits(Some(&raw(from)), &raw(to))).unwrap()
+        serde_json::to_value(edits(Json::read(from), Json::read(to).unwrap())).unwrap()
     }
 
     #[test]

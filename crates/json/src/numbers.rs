@@ -1,8 +1,7 @@
 //! Integers that are rounded as soon as JavaScript reads them.
 
-use serde_json::value::RawValue;
-
-use super::string;
+use super::Json;
+use super::read::skip_string;
 
 /// Up to here every integer is one of JavaScript's numbers: 2^53.
 const EXACT: &str = "9007199254740992";
@@ -19,15 +18,20 @@ enum Place<'a> {
 
 /// The integers beyond 2^53, be they written with a fraction of zeros: JSON Pointers and digits. A scan without recursion, for
 /// a value may be as deep as it is long.
-pub fn large_integers(value: &RawValue) -> Vec<(String, &str)> {
+pub fn large_integers<'a>(value: impl Into<Json<'a>>) -> Vec<(String, &'a str)> {
     let mut found = Vec::new();
     let mut places = Vec::new();
-    let mut rest = value.get();
+    let mut rest = value.into().get();
     while let Some(mark) = rest.chars().next()
         && found.len() < MANY
     {
         let length = match mark {
-            '"' => length_of_string(rest),
+            '"' => {
+                let mut after = rest.as_bytes().iter();
+                after.next();
+                skip_string(&mut after);
+                rest.len() - after.len()
+            }
             '-' | '0'..='9' => rest.find([',', ']', '}', ' ', '\n', '\r', '\t']).unwrap_or(rest.len()),
             _ => mark.len_utf8(),
         };
@@ -55,18 +59,6 @@ fn is_large(number: &str) -> bool {
     is_integer && (digits.len(), digits) > (EXACT.len(), EXACT)
 }
 
-fn length_of_string(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            b'"' if !escaped => return at + 1,
-            b'\\' => escaped = !escaped,
-            _ => escaped = false,
-        }
-    }
-    text.len()
-}
-
 fn pointer(places: &[Place]) -> String {
     let mut pointer = String::new();
     for place in places {
@@ -74,7 +66,7 @@ fn pointer(places: &[Place]) -> String {
         match place {
             Place::Item(at) => pointer.push_str(&at.to_string()),
             Place::Member(name) => {
-                let name = serde_json::from_str(name).ok().and_then(string).unwrap_or_default();
+                let name = Json::read(name).and_then(Json::string).unwrap_or_default();
                 pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
             }
         }
@@ -87,8 +79,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<(String, String)> {
-        let value: &RawValue = serde_json::from_str(text).unwrap();
-        large_integers(value).into_iter().map(|(path, digits)| (path, digits.to_owned())).collect()
+        large_integers(Json::read(text).unwrap()).into_iter().map(|(path, digits)| (path, digits.to_owned())).collect()
     }
 
     fn paths(text: &str) -> Vec<String> {
