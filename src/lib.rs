@@ -8,7 +8,7 @@
 //! call            the life of one call, the same for every protocol
 //! tool            what a tool is
 //! protocol        what an agent server's protocol is, and one folder for each
-//! net, error, report, json, list, recent   policies and vocabulary
+//! net, error, report, json, list, recent, sorted   policies and vocabulary
 //! ```
 //!
 //! Everything but `wasm` is plain Rust without IO, clock or randomness, and is tested natively.
@@ -21,6 +21,7 @@ pub mod net;
 pub mod protocol;
 pub mod recent;
 pub mod report;
+pub mod sorted;
 pub mod tool;
 
 pub use pagehand_json as json;

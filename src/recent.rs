@@ -1,7 +1,9 @@
 //! The latest names, for whatever comes again: what lies further back than these is somebody else's to know.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
+
+use crate::sorted::Sorted;
 
 /// Names kept. A reconnection overlaps by a page of events at most. What lies further back is known by its number, where the
 /// socket has numbers, and a call that ran has its entry in the ledger.
@@ -10,7 +12,7 @@ pub const KEPT: usize = 4_096;
 /// The latest names.
 #[derive(Debug)]
 pub struct Recent {
-    known: HashSet<Rc<str>>,
+    known: Sorted<Rc<str>, ()>,
     order: VecDeque<Rc<str>>,
     kept: usize,
 }
@@ -24,27 +26,27 @@ impl Default for Recent {
 impl Recent {
     /// So many of them.
     pub fn keeping(kept: usize) -> Self {
-        Self { known: HashSet::new(), order: VecDeque::new(), kept }
+        Self { known: Sorted::default(), order: VecDeque::new(), kept }
     }
 
     /// Adds a name. Whether it is new.
     pub fn add(&mut self, name: impl Into<Rc<str>>) -> bool {
         let name = name.into();
-        if !self.known.insert(Rc::clone(&name)) {
+        if !self.known.add(Rc::clone(&name), ()) {
             return false;
         }
         self.order.push_back(name);
         if self.order.len() > self.kept
             && let Some(oldest) = self.order.pop_front()
         {
-            self.known.remove(&oldest);
+            self.known.take(&oldest);
         }
         true
     }
 
     /// Whether a name is among them.
     pub fn contains(&self, name: &str) -> bool {
-        self.known.contains(name)
+        self.known.get(name).is_some()
     }
 
     /// Whether there are none.
@@ -66,7 +68,7 @@ impl Recent {
     /// Forgets those from this place on.
     pub fn truncate(&mut self, place: usize) {
         for name in self.order.drain(place.min(self.order.len())..) {
-            self.known.remove(&name);
+            self.known.take(&name);
         }
     }
 }
@@ -103,7 +105,7 @@ mod tests {
         for number in 0..10_000 {
             assert!(recent.add(number.to_string()));
         }
-        assert_eq!((recent.known.len(), recent.order.len()), (KEPT, KEPT));
+        assert_eq!((recent.known.iter().count(), recent.order.len()), (KEPT, KEPT));
         assert!(!recent.add("9999"));
         assert!(!recent.contains("5000"));
     }

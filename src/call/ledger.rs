@@ -3,7 +3,7 @@
 //! Inserting an entry is the claim: who finds one there has lost. An entry outlives its page, so that what was begun is
 //! never begun again; whoever reads it learns whether its owner still lives.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::mem;
 use std::rc::Rc;
 
@@ -11,11 +11,12 @@ use serde_json::value::RawValue;
 
 use crate::list::List;
 use crate::net::Millis;
+use crate::sorted::Sorted;
 
 use super::CallId;
 
 /// The name of an entry.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// Server and conversation.
     pub conversation: Rc<str>,
@@ -190,7 +191,7 @@ pub struct Remembered {
 }
 
 /// Names one owner of entries: one open conversation of one page.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner(pub Rc<str>);
 
 /// Entries kept that are done with.
@@ -199,7 +200,7 @@ const KEPT: usize = 20_000;
 /// A ledger in memory: the whole truth where there is no storage.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    entries: HashMap<Key, Entry>,
+    entries: Sorted<Key, Entry>,
     places: List<Rc<str>, (Owner, Place)>,
     /// The entries that are done with, in that order.
     ended: VecDeque<Key>,
@@ -220,7 +221,7 @@ impl Ledger {
             return entry.claim(lives);
         }
         let entry = Entry { owner: owner.clone(), tool: tool.to_owned(), outcome: None, owed: false };
-        self.entries.insert(key.clone(), entry);
+        self.entries.add(key.clone(), entry);
         Claim::Won
     }
 
@@ -231,17 +232,18 @@ impl Ledger {
 
     /// Writes an outcome, unless there is one. Whether it was written.
     pub fn record(&mut self, key: &Key, outcome: Box<RawValue>, owed: bool, owner: &Owner) -> bool {
-        let empty = || Entry { owner: owner.clone(), tool: String::new(), outcome: None, owed };
-        let entry = self.entries.entry(key.clone()).or_insert_with(empty);
-        let first = entry.outcome.is_none();
-        if first {
-            entry.outcome = Some(outcome);
-            entry.owed = owed;
+        match self.entries.get_mut(key) {
+            Some(entry) if entry.outcome.is_some() => return false,
+            Some(entry) => (entry.outcome, entry.owed) = (Some(outcome), owed),
+            None => {
+                let entry = Entry { owner: owner.clone(), tool: String::new(), outcome: Some(outcome), owed };
+                self.entries.add(key.clone(), entry);
+            }
         }
-        if first && !owed {
+        if !owed {
             self.end(key);
         }
-        first
+        true
     }
 
     /// The agent has been told.
@@ -259,13 +261,13 @@ impl Ledger {
         if self.ended.len() > KEPT
             && let Some(oldest) = self.ended.pop_front()
         {
-            self.entries.remove(&oldest);
+            self.entries.take(&oldest);
         }
     }
 
     /// Takes an entry out that turned out to be somebody else's.
     pub fn withdraw(&mut self, key: &Key) {
-        self.entries.remove(key);
+        self.entries.take(key);
     }
 
     /// Remembers how far a conversation has been dealt with. The place of another page that stays, if one does.
@@ -378,7 +380,7 @@ mod tests {
         }
         ledger.discharge(&key("owed"));
         ledger.discharge(&key("owed"));
-        assert_eq!((ledger.entries.len(), ledger.ended.len()), (KEPT + 1, KEPT));
+        assert_eq!((ledger.entries.iter().count(), ledger.ended.len()), (KEPT + 1, KEPT));
         let known = |name: &str| ledger.look(&key(name), |_| true).is_some();
         assert!(known("open") && known("owed") && known("29999") && known("10001") && !known("10000"));
     }
