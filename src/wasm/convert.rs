@@ -1,13 +1,11 @@
 //! Every conversion between JS values and ours.
 
-use js_sys::{Function, JSON, JsString, Promise, Reflect};
-use serde::Serialize;
+use js_sys::{Function, JSON, JsString, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::call::{Limits, Settled};
 use crate::error::Error;
-use crate::json;
 use crate::net::Millis;
 
 #[wasm_bindgen]
@@ -20,9 +18,15 @@ extern "C" {
     fn text_of(value: &JsValue) -> Result<JsString, JsValue>;
 }
 
-/// A value of ours as a JS one.
-pub(super) fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
-    JSON::parse(&json::text(value))
+/// An object with these members, without those that are undefined.
+pub(super) fn object(members: &[(&str, JsValue)]) -> Result<JsValue, JsValue> {
+    let object = Object::new();
+    for (name, value) in members {
+        if !value.is_undefined() {
+            Reflect::set(&object, &(*name).into(), value)?;
+        }
+    }
+    Ok(object.into())
 }
 
 /// A JS value as JSON text, if it has one.
@@ -82,10 +86,16 @@ pub(super) fn number_at(value: &JsValue, name: &str) -> Option<u16> {
     float_at(value, name).map(|number| number as u16)
 }
 
-/// How long, in milliseconds; zero when it is not said.
+/// How long, or when, in milliseconds; `None` when it is not said.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
-pub(super) fn millis_at(value: &JsValue, name: &str) -> Millis {
-    Millis(float_at(value, name).unwrap_or_default() as u64)
+pub(super) fn millis_at(value: &JsValue, name: &str) -> Option<Millis> {
+    float_at(value, name).map(|number| Millis(number as u64))
+}
+
+/// Milliseconds for JS.
+#[expect(clippy::cast_precision_loss, reason = "times are far below 2^53")]
+pub(super) fn millis(time: Millis) -> JsValue {
+    JsValue::from_f64(time.0 as f64)
 }
 
 /// The limits that the app has set, of the others the usual ones.

@@ -11,10 +11,11 @@ use super::hooks::Hooks;
 use super::listen;
 
 /// Something that comes once. Clones wait for the same.
-pub(super) struct Moment<T>(Rc<RefCell<Waiting<T>>>);
+#[derive(Clone)]
+pub(super) struct Moment(Rc<RefCell<Waiting>>);
 
-struct Waiting<T> {
-    value: Option<T>,
+struct Waiting {
+    has_come: bool,
     /// Of those who wait, each with its number.
     wakers: Vec<(u32, Waker)>,
     last: u32,
@@ -22,61 +23,54 @@ struct Waiting<T> {
 
 /// One who waits. What the moment has of it goes with it: the end of a session is waited for by thousands of tasks, most of
 /// which end long before.
-pub(super) struct Arrival<T> {
-    moment: Moment<T>,
+pub(super) struct Arrival {
+    moment: Moment,
     number: Option<u32>,
 }
 
-impl<T> Clone for Moment<T> {
-    fn clone(&self) -> Self {
-        Self(Rc::clone(&self.0))
-    }
-}
-
-impl<T> Moment<T> {
+impl Moment {
     pub(super) fn new() -> Self {
-        Self(Rc::new(RefCell::new(Waiting { value: None, wakers: Vec::new(), last: 0 })))
+        Self(Rc::new(RefCell::new(Waiting { has_come: false, wakers: Vec::new(), last: 0 })))
     }
 
-    /// It has come. The first value stays; whether this is it.
-    pub(super) fn come(&self, value: T) -> bool {
+    /// It has come.
+    pub(super) fn come(&self) {
         let wakers = match self.0.try_borrow_mut() {
-            Ok(mut waiting) if waiting.value.is_none() => {
-                waiting.value = Some(value);
+            Ok(mut waiting) => {
+                waiting.has_come = true;
                 mem::take(&mut waiting.wakers)
             }
-            _ => return false,
+            Err(_) => return,
         };
         // Waking calls JS, so not under the guard.
         for (_, waker) in wakers {
             waker.wake();
         }
-        true
     }
 
     pub(super) fn has_come(&self) -> bool {
-        self.0.try_borrow().is_ok_and(|waiting| waiting.value.is_some())
+        self.0.try_borrow().is_ok_and(|waiting| waiting.has_come)
     }
 }
 
-impl<T: Clone> IntoFuture for Moment<T> {
-    type Output = T;
-    type IntoFuture = Arrival<T>;
+impl IntoFuture for Moment {
+    type Output = ();
+    type IntoFuture = Arrival;
 
-    fn into_future(self) -> Arrival<T> {
+    fn into_future(self) -> Arrival {
         Arrival { moment: self, number: None }
     }
 }
 
-impl<T: Clone> Future for Arrival<T> {
-    type Output = T;
+impl Future for Arrival {
+    type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Self { moment, number } = &mut *self;
         let Ok(mut guard) = moment.0.try_borrow_mut() else { return Poll::Pending };
         let waiting = &mut *guard;
-        if let Some(value) = &waiting.value {
-            return Poll::Ready(value.clone());
+        if waiting.has_come {
+            return Poll::Ready(());
         }
         let known = waiting.wakers.iter_mut().find(|(other, _)| Some(*other) == *number);
         let replaced = match known {
@@ -95,7 +89,7 @@ impl<T: Clone> Future for Arrival<T> {
     }
 }
 
-impl<T> Drop for Arrival<T> {
+impl Drop for Arrival {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let taken = self.moment.0.try_borrow_mut().ok().and_then(|mut waiting| {
@@ -108,27 +102,27 @@ impl<T> Drop for Arrival<T> {
 }
 
 /// Works until something comes: `None` if it came first. The work is dropped then, with all that it listens to.
-pub(super) fn until<'a, T, E>(
-    end: impl IntoFuture<Output = E, IntoFuture: 'a>,
+pub(super) fn until<'a, T>(
+    end: impl IntoFuture<Output = (), IntoFuture: 'a>,
     work: impl IntoFuture<Output = T, IntoFuture: 'a>,
-) -> Until<'a, T, E> {
+) -> Until<'a, T> {
     Until { end: Box::pin(end.into_future()), work: Box::pin(work.into_future()) }
 }
 
 /// What [`until`] waits for. Boxed: it is compiled for each kind of value, and not for each kind of work.
-pub(super) struct Until<'a, T, E> {
-    end: Pin<Box<dyn Future<Output = E> + 'a>>,
+pub(super) struct Until<'a, T> {
+    end: Pin<Box<dyn Future<Output = ()> + 'a>>,
     work: Pin<Box<dyn Future<Output = T> + 'a>>,
 }
 
-impl<T, E> Future for Until<'_, T, E> {
+impl<T> Future for Until<'_, T> {
     type Output = Option<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
         if let Poll::Ready(value) = self.work.as_mut().poll(context) {
             return Poll::Ready(Some(value));
         }
-        self.end.as_mut().poll(context).map(|_| None)
+        self.end.as_mut().poll(context).map(|()| None)
     }
 }
 
@@ -141,7 +135,7 @@ pub(super) fn within<'a, T>(
     hooks: &'a Hooks,
     milliseconds: u32,
     work: impl IntoFuture<Output = T, IntoFuture: 'a>,
-) -> Until<'a, T, ()> {
+) -> Until<'a, T> {
     let end = async move {
         for _ in 0..PIECES {
             after(hooks, milliseconds / PIECES).await;
@@ -155,9 +149,7 @@ pub(super) async fn after(hooks: &Hooks, milliseconds: u32) {
     let due = Moment::new();
     let timer = listen::after(hooks, milliseconds, {
         let due = due.clone();
-        move || {
-            due.come(());
-        }
+        move || due.come()
     });
     // Without a timer nothing would end the wait.
     if timer.is_ok() {

@@ -46,7 +46,7 @@ fn conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {
     };
     let protocol = OpenHands::new(Settings { url: needed_text_at(options, "url")?, session_key }, opening)?;
     let resumption = Resumption {
-        resume_within: millis_at(options, "resumeWithin"),
+        resume_within: millis_at(options, "resumeWithin").unwrap_or_default(),
         results: flag_at(options, "results"),
         limits: limits_of(options),
     };

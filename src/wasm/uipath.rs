@@ -59,7 +59,7 @@ fn conversation(options: &JsValue, tools: &str) -> Result<Conversation, Error> {
     };
     let protocol = UiPath::new(settings(options)?, opening)?;
     let protocol = if flag_at(options, "answerUnflagged") { protocol.answering_unflagged() } else { protocol };
-    let (resume_within, limits) = (millis_at(options, "resumeWithin"), limits_of(options));
+    let (resume_within, limits) = (millis_at(options, "resumeWithin").unwrap_or_default(), limits_of(options));
     let resumption = Resumption { resume_within, results: false, limits };
     Conversation::new(Box::new(protocol), Tool::list_from_json(tools)?, resumption, clock::seed())
 }

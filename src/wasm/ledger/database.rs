@@ -125,6 +125,7 @@ impl From<JsValue> for Failure {
 /// A connection; it is closed when it is dropped, and when somebody wants to delete or upgrade the database.
 pub(super) struct Database {
     raw: RawDatabase,
+    hooks: Hooks,
     _listener: Listener,
 }
 
@@ -143,34 +144,30 @@ impl Database {
         let request = offered()?.open(name, version)?;
         let ended = Moment::new();
         let _upgrading = listen(hooks, &request, "upgradeneeded", move |event| upgraded(&event, upgrade))?;
-        let _opened = listen(hooks, &request, "success", come(&ended, true))?;
-        let _failed = listen(hooks, &request, "error", come(&ended, false))?;
-        if !ended.await {
+        let _opened = comes(hooks, &request, "success", &ended)?;
+        let _failed = comes(hooks, &request, "error", &ended)?;
+        ended.await;
+        let result = request.result()?;
+        if !result.is_object() {
             return Err(request.error()?.into());
         }
-        let raw: RawDatabase = request.result()?.unchecked_into();
+        let raw: RawDatabase = result.unchecked_into();
         let listener = listen(hooks, &raw, "versionchange", {
             let raw = raw.clone();
             move |_| {
                 let _ = raw.close();
             }
         })?;
-        Ok(Self { raw, _listener: listener })
+        Ok(Self { raw, hooks: hooks.clone(), _listener: listener })
     }
 
     /// Begins a transaction over some stores, named in a JS value.
-    pub(super) fn begin(
-        &self,
-        hooks: &Hooks,
-        stores: &JsValue,
-        mode: &str,
-        options: &JsValue,
-    ) -> Result<Transaction, Failure> {
+    pub(super) fn begin(&self, stores: &JsValue, mode: &str, options: &JsValue) -> Result<Transaction, Failure> {
         let raw = self.raw.begin(stores, mode, options)?;
-        let ended = Moment::new();
+        let (complete, aborted) = (Moment::new(), Moment::new());
         let listeners =
-            [listen(hooks, &raw, "complete", come(&ended, true))?, listen(hooks, &raw, "abort", come(&ended, false))?];
-        Ok(Transaction { raw, ended, hooks: hooks.clone(), _listeners: listeners })
+            [comes(&self.hooks, &raw, "complete", &complete)?, comes(&self.hooks, &raw, "abort", &aborted)?];
+        Ok(Transaction { raw, complete, aborted, hooks: self.hooks.clone(), _listeners: listeners })
     }
 }
 
@@ -183,9 +180,17 @@ impl Drop for Database {
 /// A transaction; it is aborted when it is dropped before its end.
 pub(super) struct Transaction {
     raw: RawTransaction,
-    ended: Moment<bool>,
+    complete: Moment,
+    aborted: Moment,
     hooks: Hooks,
     _listeners: [Listener; 2],
+}
+
+/// A request that was made, and what it reads will be heard.
+pub(super) struct Reading {
+    request: Request,
+    came: Moment,
+    _listener: Listener,
 }
 
 impl Transaction {
@@ -193,13 +198,17 @@ impl Transaction {
         Ok(self.raw.store(name)?)
     }
 
+    /// Listens for what a request reads.
+    pub(super) fn ask(&self, request: Result<Request, JsValue>) -> Result<Reading, Failure> {
+        let (request, came) = (request?, Moment::new());
+        let listener = comes(&self.hooks, &request, "success", &came)?;
+        Ok(Reading { request, came, _listener: listener })
+    }
+
     /// Waits for what a request reads. A request that fails aborts the transaction, and that tells why.
-    pub(super) async fn read(&self, request: Result<Request, JsValue>) -> Result<JsValue, Failure> {
-        let request = request?;
-        let came = Moment::new();
-        let _listener = listen(&self.hooks, &request, "success", come(&came, true))?;
-        match until(self.ended.clone(), came).await {
-            Some(_) => Ok(request.result()?),
+    pub(super) async fn answer(&self, reading: Reading) -> Result<JsValue, Failure> {
+        match until(self.aborted.clone(), reading.came).await {
+            Some(()) => Ok(reading.request.result()?),
             None => Err(self.failure()),
         }
     }
@@ -208,7 +217,7 @@ impl Transaction {
     pub(super) async fn finish(self) -> Result<(), Failure> {
         // Without this the transaction ends by itself, a little later; a page that is leaving has no later.
         let _ = self.raw.commit();
-        if self.ended.clone().await { Ok(()) } else { Err(self.failure()) }
+        until(self.aborted.clone(), self.complete.clone()).await.ok_or_else(|| self.failure())
     }
 
     fn failure(&self) -> Failure {
@@ -221,17 +230,16 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if !self.ended.has_come() {
+        if !self.complete.has_come() {
             let _ = self.raw.abort();
         }
     }
 }
 
-fn come<T: Clone + 'static>(moment: &Moment<T>, value: T) -> impl Fn(Event) + 'static {
+/// A moment that comes with an event.
+fn comes(hooks: &Hooks, target: &EventTarget, kind: &'static str, moment: &Moment) -> Result<Listener, JsValue> {
     let moment = moment.clone();
-    move |_| {
-        moment.come(value.clone());
-    }
+    listen(hooks, target, kind, move |_| moment.come())
 }
 
 /// An upgrade that fails is undone, and opening with it.

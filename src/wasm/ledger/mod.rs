@@ -15,7 +15,6 @@ mod watch;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem;
-use std::pin::Pin;
 use std::rc::Rc;
 
 use serde_json::value::RawValue;
@@ -33,7 +32,7 @@ use super::{clock, task};
 use channel::Channel;
 use database::Failure;
 use prune::Limits;
-use store::{Entry, Store};
+use store::{Deed, Entry, Found, Store};
 use watch::Watches;
 
 const DATABASE: &str = "pagehand";
@@ -63,7 +62,7 @@ pub(super) struct Keeper {
     inputs: Inputs,
     conversation: RefCell<Option<Rc<str>>>,
     /// Comes when the session is over. Every task of ours ends with it.
-    over: Moment<()>,
+    over: Moment,
     queue: RefCell<VecDeque<Work>>,
     working: Cell<bool>,
     storage: RefCell<Storage>,
@@ -72,9 +71,6 @@ pub(super) struct Keeper {
     channel: RefCell<Option<Channel>>,
     watches: Watches,
 }
-
-/// Something that is being done with the storage.
-type Attempt<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + 'a>>;
 
 enum Work {
     Effect(LedgerEffect),
@@ -122,7 +118,7 @@ impl Keeper {
 
     /// The session is over.
     pub(super) fn stop(&self) {
-        self.over.come(());
+        self.over.come();
         page::leave(&self.owner);
         self.stir_page();
         let channel = self.channel.try_borrow_mut().ok().and_then(|mut channel| channel.take());
@@ -174,7 +170,7 @@ impl Keeper {
             LedgerEffect::Record { key, outcome, owed } => self.record(&key, outcome, owed).await,
             LedgerEffect::Discharge { key } => {
                 page::discharge(&key);
-                if self.attempt(async |store| store.discharge(&key).await).await.is_some() {
+                if self.attempt(&Deed::Discharge(&key)).await.is_some() {
                     page::stored(&key);
                 }
             }
@@ -195,7 +191,7 @@ impl Keeper {
             known => return known,
         }
         let entry = Entry::new(key, &self.owner, tool, lease, clock::now());
-        let found = self.attempt(async |store| store.claim(&entry).await).await.flatten();
+        let found = self.attempt(&Deed::Claim(&entry)).await.and_then(|mut found| found.entries.pop());
         // One of our own is an attempt that looked as if it had failed, unless it is over and was forgotten here.
         let ours = |found: &Entry| found.owner == entry.owner && found.outcome.is_none();
         let Some(found) = found.filter(|found| !ours(found)) else { return Claim::Won };
@@ -212,8 +208,11 @@ impl Keeper {
     /// What is stored is the truth, and the page has a copy of it.
     async fn remember(&self, conversation: &Rc<str>, position: String, over: &Over) -> Option<String> {
         let mut place = Place { position, at: clock::now() };
-        let stored = self.attempt(async |store| store.remember(conversation, &place, &self.owner, over).await).await;
-        let Some(theirs) = stored else { return page::remember(conversation, place, &self.owner, over) };
+        let deed = Deed::Remember { conversation, place: &place, owner: &self.owner, over };
+        let Some(Found { place: stays, .. }) = self.attempt(&deed).await else {
+            return page::remember(conversation, place, &self.owner, over);
+        };
+        let theirs = stays.map(|stays| stays.place.position);
         if let Some(theirs) = &theirs {
             place.position.clone_from(theirs);
         }
@@ -230,7 +229,8 @@ impl Keeper {
             other.hear(key, raw.clone());
         }
         let entry = Entry::new(key, &self.owner, String::new(), Millis::default(), clock::now());
-        if self.attempt(async |store| store.record(&entry, raw.get(), owed).await).await.is_some() && !owed {
+        let deed = Deed::Record { entry: &entry, outcome: raw.get(), owed };
+        if self.attempt(&deed).await.is_some() && !owed {
             page::stored(key);
         }
         self.tell_pages(key, Some(&raw));
@@ -292,12 +292,13 @@ impl Keeper {
             }
         });
         drop(self.channel.try_borrow_mut().map(|mut slot| mem::replace(&mut *slot, channel)));
-        let stored = self.attempt(async |store| store.recall(conversation).await).await;
-        let (place, entries) = stored.unwrap_or_default();
+        let stored = self.attempt(&Deed::Recall(conversation)).await;
         let mut memory = page::recall(conversation);
-        memory.place = [memory.place, place].into_iter().flatten().max_by_key(|place| place.at);
+        let Some(Found { entries, place }) = stored else { return memory };
+        let stored = place.map(|stored| stored.place);
+        memory.place = [memory.place, stored].into_iter().flatten().max_by_key(|place| place.at);
         for entry in entries {
-            let (key, tool) = (entry.key(), entry.tool.clone());
+            let (key, tool) = (entry.key.clone(), entry.tool.clone());
             // What the page knows better: its own entries, and outcomes that are still being written.
             if page::look(&key).is_none() {
                 let claim = self.judge(entry).await.into();
@@ -319,37 +320,26 @@ impl Keeper {
         }
     }
 
-    /// Does something with the storage. `None` when there is none, or none any more.
-    async fn attempt<T>(&self, work: impl AsyncFn(&Store) -> Result<T, Failure>) -> Option<T> {
-        let (work, done) = (&work, &Cell::new(None));
-        self.persist(&move |store| {
-            Box::pin(async move {
-                done.set(Some(work(&store).await?));
-                Ok(())
-            })
-        })
-        .await;
-        done.take()
-    }
-
-    /// Once for all kinds of work. A connection that was closed is opened again, once; a transaction that ended too soon is
-    /// begun again, since what it writes comes last.
-    async fn persist<'a>(&'a self, work: &'a dyn Fn(Rc<Store>) -> Attempt<'a>) {
+    /// Does something with the storage. `None` when there is none, or none any more. A connection that was closed is opened
+    /// again, once; a transaction that ended too soon is begun again, since what it writes comes last.
+    async fn attempt(&self, deed: &Deed<'_>) -> Option<Found> {
         let (mut again, mut attempts) = (true, ATTEMPTS);
         loop {
-            let failure = match self.store().await {
-                None => return,
-                Some(Ok(store)) => match within(&self.hooks, ENDURANCE, work(store)).await {
-                    Some(Ok(())) => return,
+            let failure = match self.store().await? {
+                Ok(store) => match within(&self.hooks, ENDURANCE, store.run(deed)).await {
+                    Some(Ok(found)) => return Some(found),
                     Some(Err(failure)) => failure,
                     None => Failure::Late,
                 },
-                Some(Err(failure)) => failure,
+                Err(failure) => failure,
             };
             match failure {
                 Failure::Closed if mem::take(&mut again) => drop(self.set_storage(Storage::Closed)),
                 Failure::Ended if attempts > 0 => attempts -= 1,
-                failure => return self.lose(&failure),
+                failure => {
+                    self.lose(&failure);
+                    return None;
+                }
             }
         }
     }
@@ -370,16 +360,17 @@ impl Keeper {
             drop(self.lock.try_borrow_mut().map(|mut slot| mem::replace(&mut *slot, lock)));
         }
         // Opened by a task of its own, which closes what comes too late.
-        let (opened, hooks) = (Moment::new(), self.hooks.clone());
-        let arrives = opened.clone();
+        let (opened, slot, hooks) = (Moment::new(), Rc::new(Cell::new(None)), self.hooks.clone());
+        let (arrives, arrival) = (opened.clone(), Rc::downgrade(&slot));
         self.spawn("opening the ledger", async move {
-            arrives.come(Store::open(&hooks, DATABASE).await.map(Rc::new));
+            let store = Store::open(&hooks, DATABASE).await;
+            if let Some(slot) = arrival.upgrade() {
+                slot.set(Some(store));
+            }
+            arrives.come();
         });
-        let store = within(&self.hooks, PATIENCE, opened.clone()).await;
-        let store = store.unwrap_or_else(|| {
-            opened.come(Err(Failure::Late));
-            Err(Failure::Late)
-        })?;
+        within(&self.hooks, PATIENCE, opened).await;
+        let store = Rc::new(slot.take().unwrap_or(Err(Failure::Late))?);
         drop(self.set_storage(Storage::Open(Rc::clone(&store))));
         Ok(store)
     }

@@ -5,9 +5,9 @@
 //!
 //! Others ask for the lock in shared mode, so that they do not get into each other's way, and let go at once.
 
-use js_sys::{Function, Object, Reflect, global};
+use js_sys::{Function, Reflect, global};
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, AbortSignal};
+use web_sys::AbortController;
 
 use crate::call::Owner;
 use crate::wasm::convert;
@@ -45,11 +45,11 @@ pub(super) async fn hold(hooks: &Hooks, owner: &Owner) -> Result<Option<Callback
     let callback = callback(hooks, {
         let (granted, hooks) = (granted.clone(), hooks.clone());
         move |_| {
-            granted.come(());
+            granted.come();
             hooks.ended().unwrap_or_default()
         }
     })?;
-    let held = locks.request(&name(&owner.0), &callback.function)?;
+    let held = locks.request(&name(owner), &callback.function)?;
     // A lock that is refused is never granted, and the wait tells.
     BOOLEAN.with(|boolean| held.otherwise(boolean))?;
     within(hooks, PATIENCE, granted).await.ok_or(Failure::Late)?;
@@ -57,17 +57,16 @@ pub(super) async fn hold(hooks: &Hooks, owner: &Owner) -> Result<Option<Callback
 }
 
 /// Whether an owner lives; `None` when nothing tells.
-pub(super) async fn lives(hooks: &Hooks, owner: &str) -> Option<bool> {
-    let options = options("ifAvailable", &JsValue::TRUE).ok()?;
+pub(super) async fn lives(hooks: &Hooks, owner: &Owner) -> Option<bool> {
+    let options = shared("ifAvailable", JsValue::TRUE).ok()?;
     let free = within(hooks, PATIENCE, ask(owner, &options)).await?;
     Some(!free.ok()?.as_bool()?)
 }
 
 /// Waits for the end of an owner. Whether it came: otherwise nothing tells.
-pub(super) async fn ended(owner: &str) -> bool {
+pub(super) async fn ended(owner: &Owner) -> bool {
     let Ok(waiting) = AbortController::new().map(Waiting) else { return false };
-    let signal: AbortSignal = waiting.0.signal();
-    match options("signal", &signal) {
+    match shared("signal", waiting.0.signal().into()) {
         Ok(options) => ask(owner, &options).await.is_ok(),
         Err(_) => false,
     }
@@ -82,16 +81,13 @@ impl Drop for Waiting {
     }
 }
 
-async fn ask(owner: &str, options: &JsValue) -> Result<JsValue, JsValue> {
+async fn ask(owner: &Owner, options: &JsValue) -> Result<JsValue, JsValue> {
     let locks = locks().ok_or(JsValue::UNDEFINED)?;
     convert::resolved(BOOLEAN.with(|boolean| locks.request_with(&name(owner), options, boolean))).await
 }
 
-fn options(name: &str, value: &JsValue) -> Result<JsValue, JsValue> {
-    let options = Object::new();
-    Reflect::set(&options, &"mode".into(), &"shared".into())?;
-    Reflect::set(&options, &name.into(), value)?;
-    Ok(options.into())
+fn shared(name: &str, value: JsValue) -> Result<JsValue, JsValue> {
+    convert::object(&[("mode", "shared".into()), (name, value)])
 }
 
 /// Pages that are not secure have none, and neither has every Node.
@@ -101,6 +97,6 @@ fn locks() -> Option<Locks> {
     locks.is_object().then(|| locks.unchecked_into())
 }
 
-fn name(owner: &str) -> String {
-    ["pagehand ", owner].concat()
+fn name(owner: &Owner) -> String {
+    ["pagehand ", &*owner.0].concat()
 }

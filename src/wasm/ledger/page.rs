@@ -44,18 +44,18 @@ pub(super) fn others(owner: &Owner) -> Vec<Rc<Keeper>> {
 }
 
 /// Whether an owner is a session of this page.
-pub(super) fn has(owner: &str) -> bool {
+pub(super) fn has(owner: &Owner) -> bool {
     with(|page| page.has(owner)).unwrap_or_default()
 }
 
 pub(super) fn claim(key: &Key, tool: &str, owner: &Owner) -> Claim {
     let claim =
-        |Page { ledger, sessions, .. }: &mut Page| ledger.claim(key, tool, owner, |owner| among(sessions, &owner.0));
+        |Page { ledger, sessions, .. }: &mut Page| ledger.claim(key, tool, owner, |owner| among(sessions, owner));
     with(claim).unwrap_or(Claim::Won)
 }
 
 pub(in crate::wasm) fn look(key: &Key) -> Option<Claim> {
-    with(|page| page.ledger.look(key, |owner| page.has(&owner.0))).flatten()
+    with(|page| page.ledger.look(key, |owner| page.has(owner))).flatten()
 }
 
 /// Whether it is the first outcome of its entry.
@@ -91,17 +91,17 @@ pub(super) fn remember(conversation: &Rc<str>, place: Place, owner: &Owner, over
 }
 
 pub(super) fn recall(conversation: &Rc<str>) -> Memory {
-    with(|page| page.ledger.recall(conversation, |owner| page.has(&owner.0))).unwrap_or_default()
+    with(|page| page.ledger.recall(conversation, |owner| page.has(owner))).unwrap_or_default()
 }
 
 impl Page {
-    fn has(&self, owner: &str) -> bool {
+    fn has(&self, owner: &Owner) -> bool {
         among(&self.sessions, owner)
     }
 }
 
-fn among(sessions: &[(Owner, Weak<Keeper>)], owner: &str) -> bool {
-    sessions.iter().any(|(other, _)| *other.0 == *owner)
+fn among(sessions: &[(Owner, Weak<Keeper>)], owner: &Owner) -> bool {
+    sessions.iter().any(|(other, _)| other == owner)
 }
 
 /// Nothing of JS runs under the guard.

@@ -6,16 +6,15 @@
 //!   without an outcome or with one that is owed, for only they have the field `open`; the index `at` all of them, by age.
 //! - `places`, key `conversation`: how far a conversation was dealt with and who wrote it, with an index `at`.
 
-use serde::Serialize;
+use js_sys::Array;
 use wasm_bindgen::prelude::*;
 
 use crate::call::{Key, Over, Owner, Place};
-use crate::json::{Json, Object};
 use crate::net::Millis;
 use crate::wasm::convert;
 use crate::wasm::hooks::Hooks;
 
-use super::database::{Database, Failure, RawDatabase, Transaction};
+use super::database::{Database, Failure, RawDatabase, Reading, Transaction};
 
 /// The version that [`upgrade`] brings a database to.
 const VERSION: u32 = 1;
@@ -27,214 +26,215 @@ pub(super) const AT: &str = "at";
 /// How long an owner may be silent beyond its lease.
 const GRACE: Millis = Millis(60_000);
 
-/// One entry as it is stored. Times are milliseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// One entry as it is stored.
+#[derive(Debug, Clone)]
 pub(in crate::wasm) struct Entry {
-    pub(in crate::wasm) conversation: String,
-    pub(in crate::wasm) subject: String,
-    pub(in crate::wasm) owner: String,
+    pub(in crate::wasm) key: Key,
+    pub(in crate::wasm) owner: Owner,
     pub(in crate::wasm) tool: String,
-    pub(in crate::wasm) at: u64,
+    pub(in crate::wasm) at: Millis,
     /// Where nothing else tells, the owner is gone after that.
-    pub(in crate::wasm) until: u64,
+    pub(in crate::wasm) until: Millis,
     /// JSON text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::wasm) outcome: Option<String>,
-    /// 1, as long as there is no outcome or it is owed to the agent: what is absent is in no index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    open: Option<u8>,
 }
 
 impl Entry {
     pub(in crate::wasm) fn new(key: &Key, owner: &Owner, tool: String, lease: Millis, now: Millis) -> Self {
-        Self {
-            conversation: key.conversation.to_string(),
-            subject: key.subject.to_string(),
-            owner: owner.0.to_string(),
-            tool,
-            at: now.0,
-            until: (now + lease + GRACE).0,
-            outcome: None,
-            open: Some(1),
-        }
+        Self { key: key.clone(), owner: owner.clone(), tool, at: now, until: now + lease + GRACE, outcome: None }
     }
 
     /// Reads what the database has; `None` also when it has nothing.
     fn read(stored: &JsValue) -> Option<Self> {
-        Self::from_json(&convert::json_of(stored)?)
-    }
-
-    fn read_all(stored: &JsValue) -> Option<Vec<Self>> {
-        Json::read(&convert::json_of(stored)?)?.items()?.into_iter().map(|entry| Self::from_json(entry.get())).collect()
-    }
-
-    fn from_json(text: &str) -> Option<Self> {
-        let fields = Object::read(text)?;
         Some(Self {
-            conversation: fields.string("conversation")?,
-            subject: fields.string("subject")?,
-            owner: fields.string("owner")?,
-            tool: fields.string("tool")?,
-            at: time(&fields, "at")?,
-            until: time(&fields, "until")?,
-            outcome: fields.string("outcome"),
-            open: fields.contains("open").then_some(1),
+            key: Key {
+                conversation: convert::text_at(stored, "conversation")?.into(),
+                subject: convert::text_at(stored, "subject")?.into(),
+            },
+            owner: Owner(convert::text_at(stored, "owner")?.into()),
+            tool: convert::text_at(stored, "tool")?,
+            at: convert::millis_at(stored, AT)?,
+            until: convert::millis_at(stored, "until")?,
+            outcome: convert::text_at(stored, "outcome"),
         })
     }
 
-    pub(in crate::wasm) fn key(&self) -> Key {
-        Key { conversation: self.conversation.as_str().into(), subject: self.subject.as_str().into() }
+    /// As it is written; open as long as there is no outcome or it is owed to the agent: what is absent is in no index.
+    fn to_js(&self, outcome: Option<&str>, open: bool) -> Result<JsValue, JsValue> {
+        convert::object(&[
+            ("conversation", (*self.key.conversation).into()),
+            ("subject", (*self.key.subject).into()),
+            ("owner", (*self.owner.0).into()),
+            ("tool", self.tool.as_str().into()),
+            (AT, convert::millis(self.at)),
+            ("until", convert::millis(self.until)),
+            ("outcome", outcome.into()),
+            (OPEN, open.then_some(1).into()),
+        ])
     }
 }
 
-#[derive(Serialize)]
-struct StoredPlace {
-    conversation: String,
-    position: String,
-    owner: String,
-    at: u64,
+/// How far a conversation was dealt with, and who wrote it.
+pub(in crate::wasm) struct StoredPlace {
+    pub(in crate::wasm) place: Place,
+    owner: Owner,
 }
 
 impl StoredPlace {
     fn read(stored: &JsValue) -> Option<Self> {
-        let text = convert::json_of(stored)?;
-        let fields = Object::read(&text)?;
-        Some(Self {
-            conversation: fields.string("conversation")?,
-            position: fields.string("position")?,
-            owner: fields.text("owner"),
-            at: time(&fields, "at")?,
-        })
+        let position = convert::text_at(stored, "position")?;
+        let owner = Owner(convert::text_at(stored, "owner").unwrap_or_default().into());
+        Some(Self { place: Place { position, at: convert::millis_at(stored, AT)? }, owner })
     }
 }
 
-fn time(fields: &Object, name: &str) -> Option<u64> {
-    fields.integer(name)?.try_into().ok()
+/// One thing to do with what is stored, in a transaction of its own.
+#[derive(Clone, Copy)]
+pub(in crate::wasm) enum Deed<'a> {
+    /// Insert an entry, or find the one that is there. Nobody comes in between: transactions that write take turns.
+    Claim(&'a Entry),
+    /// Find an entry.
+    Look(&'a Key),
+    /// Write an outcome, unless there is one. The rest of the entry is used when none is there.
+    Record { entry: &'a Entry, outcome: &'a str, owed: bool },
+    /// The agent has been told the outcome of an entry.
+    Discharge(&'a Key),
+    /// Find the place of a conversation, and its entries that are not done with.
+    Recall(&'a str),
+    /// Write how far a conversation was dealt with, or find the place of another page that stays.
+    Remember { conversation: &'a str, place: &'a Place, owner: &'a Owner, over: &'a Over },
+}
+
+/// What was found.
+pub(in crate::wasm) struct Found {
+    pub(in crate::wasm) entries: Vec<Entry>,
+    pub(in crate::wasm) place: Option<StoredPlace>,
+}
+
+impl Deed<'_> {
+    fn begin(&self, store: &Store) -> Result<Transaction, Failure> {
+        match *self {
+            Self::Claim(_) | Self::Record { .. } | Self::Discharge(_) => store.write(ENTRIES),
+            Self::Look(_) => store.0.begin(&ENTRIES.into(), "readonly", &JsValue::UNDEFINED),
+            Self::Recall(_) => {
+                let both = Array::of2(&ENTRIES.into(), &PLACES.into());
+                store.0.begin(&both, "readonly", &JsValue::UNDEFINED)
+            }
+            Self::Remember { .. } => store.0.begin(&PLACES.into(), "readwrite", &JsValue::UNDEFINED),
+        }
+    }
+
+    /// Asks for what has to be known.
+    fn ask(&self, transaction: &Transaction) -> Result<Vec<Reading>, Failure> {
+        let place = |conversation: &str| transaction.ask(transaction.store(PLACES)?.get(&conversation.into()));
+        match *self {
+            Self::Claim(Entry { key, .. })
+            | Self::Look(key)
+            | Self::Record { entry: Entry { key, .. }, .. }
+            | Self::Discharge(key) => {
+                let key = Array::of2(&(*key.conversation).into(), &(*key.subject).into());
+                Ok(vec![transaction.ask(transaction.store(ENTRIES)?.get(&key))?])
+            }
+            Self::Recall(conversation) => {
+                let open = Array::of2(&conversation.into(), &1.into());
+                let open = transaction.ask(transaction.store(ENTRIES)?.index(OPEN)?.get_all(&open))?;
+                Ok(vec![open, place(conversation)?])
+            }
+            // A page that is leaving has no time to read first.
+            Self::Remember { over: Over::Any, .. } => Ok(Vec::new()),
+            Self::Remember { conversation, .. } => Ok(vec![place(conversation)?]),
+        }
+    }
+
+    /// What was found in what was asked for.
+    fn find(&self, known: &[JsValue]) -> Found {
+        let mut found = Found { entries: Vec::new(), place: known.last().and_then(StoredPlace::read) };
+        match *self {
+            Self::Claim(_) | Self::Look(_) | Self::Record { .. } | Self::Discharge(_) => {
+                found.entries.extend(known.first().and_then(Entry::read));
+            }
+            Self::Recall(_) => {
+                let open = known.first().map(|open| open.unchecked_ref::<Array>().to_vec()).unwrap_or_default();
+                found.entries.extend(open.iter().filter_map(Entry::read));
+            }
+            Self::Remember { owner, over, .. } => {
+                found.place.take_if(|there| over.allows(there.owner == *owner, &there.place.position));
+            }
+        }
+        found
+    }
+
+    /// Writes what is to be written. Whether there is anything.
+    fn write(&self, transaction: &Transaction, found: &Found) -> Result<bool, Failure> {
+        match (*self, found.entries.first()) {
+            (Self::Claim(entry), None) => {
+                transaction.store(ENTRIES)?.add(&entry.to_js(None, true)?)?;
+            }
+            (Self::Record { outcome, owed, .. }, Some(entry @ Entry { outcome: None, .. }))
+            | (Self::Record { entry, outcome, owed }, None) => {
+                transaction.store(ENTRIES)?.put(&entry.to_js(Some(outcome), owed)?)?;
+            }
+            (Self::Discharge(_), Some(entry)) => {
+                transaction.store(ENTRIES)?.put(&entry.to_js(entry.outcome.as_deref(), false)?)?;
+            }
+            (Self::Remember { conversation, place, owner, .. }, _) => {
+                let (position, owner) = match &found.place {
+                    Some(stays) => (&stays.place.position, &stays.owner),
+                    None => (&place.position, owner),
+                };
+                transaction.store(PLACES)?.put(&convert::object(&[
+                    ("conversation", conversation.into()),
+                    ("position", position.into()),
+                    ("owner", (*owner.0).into()),
+                    (AT, convert::millis(place.at)),
+                ])?)?;
+            }
+            (Self::Claim(_) | Self::Record { .. }, Some(_))
+            | (Self::Discharge(_), None)
+            | (Self::Look(_) | Self::Recall(_), _) => return Ok(false),
+        }
+        Ok(true)
+    }
 }
 
 /// Takes a database from an older version to the current one, step by step. A step that has shipped is never changed.
 fn upgrade(database: &RawDatabase, from: u16) -> Result<(), JsValue> {
     if from < 1 {
-        let entries = database.create(ENTRIES, &js(r#"{"keyPath":["conversation","subject"]}"#)?)?;
-        entries.create_index(OPEN, &js(r#"["conversation","open"]"#)?)?;
+        let path = |path: JsValue| convert::object(&[("keyPath", path)]);
+        let entries = Array::of2(&"conversation".into(), &"subject".into());
+        let entries = database.create(ENTRIES, &path(entries.into())?)?;
+        entries.create_index(OPEN, &Array::of2(&"conversation".into(), &OPEN.into()))?;
         entries.create_index(AT, &AT.into())?;
-        let places = database.create(PLACES, &js(r#"{"keyPath":"conversation"}"#)?)?;
+        let places = database.create(PLACES, &path("conversation".into())?)?;
         places.create_index(AT, &AT.into())?;
     }
     Ok(())
 }
 
 /// The open database.
-pub(in crate::wasm) struct Store {
-    database: Database,
-    hooks: Hooks,
-}
+pub(in crate::wasm) struct Store(Database);
 
 impl Store {
     pub(in crate::wasm) async fn open(hooks: &Hooks, name: &str) -> Result<Self, Failure> {
-        let database = Database::open(hooks, name, VERSION, upgrade).await?;
-        Ok(Self { database, hooks: hooks.clone() })
+        Ok(Self(Database::open(hooks, name, VERSION, upgrade).await?))
     }
 
-    /// Inserts an entry, or gives the one that is there. Nobody comes in between: transactions that write take turns.
-    pub(in crate::wasm) async fn claim(&self, entry: &Entry) -> Result<Option<Entry>, Failure> {
-        let transaction = self.write(ENTRIES)?;
-        let entries = transaction.store(ENTRIES)?;
-        let found = Entry::read(&transaction.read(entries.get(&key(&entry.conversation, &entry.subject))).await?);
-        if found.is_none() {
-            entries.add(&convert::to_js(entry)?)?;
+    pub(in crate::wasm) async fn run(&self, deed: &Deed<'_>) -> Result<Found, Failure> {
+        let transaction = deed.begin(self)?;
+        let mut known = Vec::new();
+        for reading in deed.ask(&transaction)? {
+            known.push(transaction.answer(reading).await?);
+        }
+        let found = deed.find(&known);
+        if deed.write(&transaction, &found)? {
             transaction.finish().await?;
         }
         Ok(found)
     }
 
-    pub(in crate::wasm) async fn look(&self, what: &Key) -> Result<Option<Entry>, Failure> {
-        let transaction = self.read(&ENTRIES.into())?;
-        let entries = transaction.store(ENTRIES)?;
-        Ok(Entry::read(&transaction.read(entries.get(&key(&what.conversation, &what.subject))).await?))
-    }
-
-    /// Writes an outcome, unless there is one. The rest of the entry is used when none is there.
-    pub(in crate::wasm) async fn record(&self, entry: &Entry, outcome: &str, owed: bool) -> Result<(), Failure> {
-        let transaction = self.write(ENTRIES)?;
-        let entries = transaction.store(ENTRIES)?;
-        let found = Entry::read(&transaction.read(entries.get(&key(&entry.conversation, &entry.subject))).await?);
-        let entry = found.unwrap_or_else(|| entry.clone());
-        if entry.outcome.is_none() {
-            let ended = Entry { outcome: Some(outcome.to_owned()), open: owed.then_some(1), ..entry };
-            entries.put(&convert::to_js(&ended)?)?;
-        }
-        transaction.finish().await
-    }
-
-    /// The agent has been told the outcome of an entry.
-    pub(in crate::wasm) async fn discharge(&self, what: &Key) -> Result<(), Failure> {
-        let transaction = self.write(ENTRIES)?;
-        let entries = transaction.store(ENTRIES)?;
-        let found = Entry::read(&transaction.read(entries.get(&key(&what.conversation, &what.subject))).await?);
-        if let Some(entry) = found {
-            entries.put(&convert::to_js(&Entry { open: None, ..entry })?)?;
-        }
-        transaction.finish().await
-    }
-
-    /// The place of a conversation, and its entries that are not done with.
-    pub(in crate::wasm) async fn recall(&self, conversation: &str) -> Result<(Option<Place>, Vec<Entry>), Failure> {
-        let transaction = self.read(&convert::to_js(&[ENTRIES, PLACES])?)?;
-        let open = transaction.store(ENTRIES)?.index(OPEN)?.get_all(&convert::to_js(&(conversation, 1))?);
-        let place = transaction.store(PLACES)?.get(&conversation.into());
-        let open = Entry::read_all(&transaction.read(open).await?).unwrap_or_default();
-        let place = StoredPlace::read(&transaction.read(place).await?);
-        Ok((place.map(|StoredPlace { position, at, .. }| Place { position, at: Millis(at) }), open))
-    }
-
-    /// Writes how far a conversation was dealt with. The place of another page that stays, if one does.
-    pub(in crate::wasm) async fn remember(
-        &self,
-        conversation: &str,
-        place: &Place,
-        owner: &Owner,
-        over: &Over,
-    ) -> Result<Option<String>, Failure> {
-        let transaction = self.database.begin(&self.hooks, &PLACES.into(), "readwrite", &JsValue::UNDEFINED)?;
-        let places = transaction.store(PLACES)?;
-        // A page that is leaving has no time to read first.
-        let stays = if *over == Over::Any {
-            None
-        } else {
-            let there = StoredPlace::read(&transaction.read(places.get(&conversation.into())).await?);
-            there.filter(|there| !over.allows(there.owner == *owner.0, &there.position))
-        };
-        let theirs = stays.as_ref().map(|stays| stays.position.clone());
-        let stored = match stays {
-            Some(stays) => StoredPlace { at: place.at.0, ..stays },
-            None => StoredPlace {
-                conversation: conversation.to_owned(),
-                position: place.position.clone(),
-                owner: owner.0.to_string(),
-                at: place.at.0,
-            },
-        };
-        places.put(&convert::to_js(&stored)?)?;
-        transaction.finish().await?;
-        Ok(theirs)
-    }
-
     /// A transaction that writes to one store and is on the disk when it ends: a claim that a power cut took back would
     /// let a call run twice.
     pub(super) fn write(&self, store: &str) -> Result<Transaction, Failure> {
-        self.database.begin(&self.hooks, &store.into(), "readwrite", &js(r#"{"durability":"strict"}"#)?)
+        self.0.begin(&store.into(), "readwrite", &convert::object(&[("durability", "strict".into())])?)
     }
-
-    fn read(&self, stores: &JsValue) -> Result<Transaction, Failure> {
-        self.database.begin(&self.hooks, stores, "readonly", &JsValue::UNDEFINED)
-    }
-}
-
-fn key(conversation: &str, subject: &str) -> JsValue {
-    js_sys::Array::of2(&conversation.into(), &subject.into()).into()
-}
-
-fn js(text: &str) -> Result<JsValue, JsValue> {
-    js_sys::JSON::parse(text)
 }

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
-use crate::call::{Claim, Key, LedgerInput};
+use crate::call::{Claim, Key, LedgerInput, Owner};
 use crate::net::Millis;
 use crate::wasm::clock;
 use crate::wasm::moment::{self, Moment, until, within};
 
-use super::store::Entry;
+use super::store::{Deed, Entry};
 use super::{Keeper, ROUND, owner, page};
 
 /// What is known of an entry.
@@ -33,7 +33,7 @@ impl From<Found> for Claim {
 }
 
 /// The watches of a session: each with what makes it look again.
-pub(super) struct Watches(RefCell<Vec<(Key, Moment<()>)>>);
+pub(super) struct Watches(RefCell<Vec<(Key, Moment)>>);
 
 impl Watches {
     pub(super) fn new() -> Self {
@@ -44,7 +44,7 @@ impl Watches {
     pub(super) fn stir(&self) {
         let all = self.0.try_borrow().map(|watches| watches.clone()).unwrap_or_default();
         for (_, stirred) in all {
-            stirred.come(());
+            stirred.come();
         }
     }
 
@@ -55,12 +55,12 @@ impl Watches {
             Some(watches.swap_remove(place).1)
         });
         taken.is_some_and(|stirred| {
-            stirred.come(());
+            stirred.come();
             true
         })
     }
 
-    fn begin(&self, key: &Key) -> Moment<()> {
+    fn begin(&self, key: &Key) -> Moment {
         let stirred = Moment::new();
         if let Ok(mut watches) = self.0.try_borrow_mut() {
             watches.push((key.clone(), stirred.clone()));
@@ -76,7 +76,7 @@ impl Keeper {
         loop {
             // First the watch and then the look: what is told in between is not missed.
             let stirred = self.watches.begin(&key);
-            let found = self.find(&key, gone.as_deref()).await;
+            let found = self.find(&key, gone.as_ref()).await;
             match &found {
                 Found::Final(_) => {}
                 Found::Here => stirred.await,
@@ -99,14 +99,14 @@ impl Keeper {
     }
 
     /// What is known of an entry, when this owner is known to be gone.
-    async fn find(&self, key: &Key, gone: Option<&str>) -> Found {
+    async fn find(&self, key: &Key, gone: Option<&Owner>) -> Found {
         match page::look(key) {
             Some(claim @ Claim::Settled(_)) => return Found::Final(claim),
             Some(Claim::Held | Claim::Won) => return Found::Here,
             Some(Claim::Abandoned) | None => {}
         }
         match self.read(key).await {
-            Some(entry) if gone == Some(entry.owner.as_str()) => Found::Final(ended(Some(entry))),
+            Some(entry) if gone == Some(&entry.owner) => Found::Final(ended(Some(entry))),
             Some(entry) => self.judge(entry).await,
             None => Found::Final(Claim::Abandoned),
         }
@@ -121,24 +121,22 @@ impl Keeper {
             return Found::Elsewhere(entry);
         }
         // The outcome may have been written between the reading and the end of its owner.
-        Found::Final(ended(self.read(&entry.key()).await))
+        Found::Final(ended(self.read(&entry.key).await))
     }
 
     async fn read(&self, key: &Key) -> Option<Entry> {
-        self.attempt(async |store| store.look(key).await).await.flatten()
+        self.attempt(&Deed::Look(key)).await?.entries.pop()
     }
 
     async fn lives(&self, entry: &Entry) -> bool {
-        if page::has(&entry.owner) {
-            return true;
-        }
-        owner::lives(&self.hooks, &entry.owner).await.unwrap_or_else(|| clock::now().0 < entry.until)
+        page::has(&entry.owner)
+            || owner::lives(&self.hooks, &entry.owner).await.unwrap_or_else(|| clock::now() < entry.until)
     }
 
     /// Waits for the end of an entry's owner; where nothing tells, for as long as it may take.
     async fn wait_for_end(&self, entry: &Entry) {
         if !owner::ended(&entry.owner).await {
-            let left = Millis(entry.until.saturating_sub(clock::now().0));
+            let left = Millis(entry.until.0.saturating_sub(clock::now().0));
             moment::after(&self.hooks, clock::wait(left)).await;
         }
     }

@@ -13,7 +13,7 @@ use crate::wasm::clock;
 use crate::wasm::hooks::Hooks;
 use crate::wasm::inputs::Inputs;
 use crate::wasm::ledger::Keeper;
-use crate::wasm::ledger::store::{Entry, Store};
+use crate::wasm::ledger::store::{Deed, Entry, Store};
 
 /// The ledger of one session, and what it said.
 pub(super) struct Bench {
@@ -137,7 +137,7 @@ pub(super) async fn store() -> Store {
 }
 
 pub(super) async fn stored(key: &Key) -> Option<Entry> {
-    store().await.look(key).await.unwrap()
+    store().await.run(&Deed::Look(key)).await.unwrap().entries.pop()
 }
 
 /// Another page: it has an owner's lock and writes to the database, and the ledger of this page knows nothing of it.
@@ -165,17 +165,12 @@ impl OtherPage {
     }
 
     pub(super) async fn inserts(&self, entry: &Entry) -> bool {
-        self.store.claim(entry).await.unwrap().is_none()
+        self.store.run(&Deed::Claim(entry)).await.unwrap().entries.is_empty()
     }
 
-    pub(super) async fn records(&self, key: &Key, outcome: &str) {
-        let entry = Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
-        self.store.record(&entry, outcome, false).await.unwrap();
-    }
-
-    pub(super) async fn owes(&self, key: &Key, outcome: &str) {
-        let entry = Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
-        self.store.record(&entry, outcome, true).await.unwrap();
+    pub(super) async fn records(&self, key: &Key, outcome: &str, owed: bool) {
+        let entry = &Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
+        self.store.run(&Deed::Record { entry, outcome, owed }).await.unwrap();
     }
 
     /// The browser lets go of a page's locks when it is gone.

@@ -19,7 +19,7 @@ async fn an_entry_is_won_once_and_lasts() {
     assert_eq!(bench.claims("a").await, "won");
     assert_eq!(bench.claims("a").await, "held");
     let entry = bench.stored("a").await.unwrap();
-    assert_eq!((entry.tool.as_str(), entry.until - entry.at, entry.outcome), ("tool", 61_000, None));
+    assert_eq!((entry.tool.as_str(), entry.until.0 - entry.at.0, entry.outcome), ("tool", 61_000, None));
     bench.record("a", r#"{"kind":"ok","result":1.0}"#);
     bench.record("a", "2");
     bench.rests().await;
@@ -82,7 +82,7 @@ async fn the_outcome_of_another_page_is_heard() {
     page.claims(&key).await;
     assert_eq!(bench.claims("a").await, "held");
     bench.watch("a");
-    page.records(&key, "7.0").await;
+    page.records(&key, "7.0", false).await;
     let told = format!(
         "new BroadcastChannel('pagehand').postMessage(
             '{{\"conversation\":\"{}\",\"subject\":\"call a\",\"outcome\":7.0}}')",
@@ -142,7 +142,7 @@ async fn an_outcome_that_nobody_told_is_found_when_its_page_is_gone() {
     let page = OtherPage::open().await;
     page.claims(&bench.key("a")).await;
     bench.watch("a");
-    page.records(&bench.key("a"), "7").await;
+    page.records(&bench.key("a"), "7", false).await;
     page.is_gone();
     bench.hears("watched call a 7").await;
 }
@@ -154,7 +154,7 @@ async fn without_locks_an_owner_lives_for_as_long_as_it_may_take() {
     let bench = Bench::open(&conversation()).await;
     let until = |call: &str, until: u64| {
         let mut entry = Entry::new(&bench.key(call), &page.owner, "t".into(), Millis(0), clock::now());
-        entry.until = until;
+        entry.until = Millis(until);
         entry
     };
     page.inserts(&until("past", clock::now().0 - 1)).await;
@@ -175,7 +175,7 @@ async fn what_is_open_is_recalled_with_its_place() {
     page.claims(&key("theirs")).await;
     gone.claims(&key("left")).await;
     gone.claims(&key("done")).await;
-    gone.records(&key("done"), "1").await;
+    gone.records(&key("done"), "1", false).await;
     gone.claims(&Key::call(&"another".into(), &CallId::new("other"))).await;
     gone.is_gone();
     {
@@ -201,7 +201,7 @@ async fn an_outcome_that_is_owed_is_recalled_until_the_agent_has_been_told() {
     let conversation = conversation();
     let page = OtherPage::open().await;
     let key = Key::call(&conversation, &CallId::new("a"));
-    page.owes(&key, "7.0").await;
+    page.records(&key, "7.0", true).await;
     let bench = Bench::new(&conversation);
     let open: Vec<_> = bench.recall().await.open.iter().map(|open| word(&open.claim)).collect();
     assert_eq!(open, ["7.0"]);

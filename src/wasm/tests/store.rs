@@ -1,5 +1,6 @@
 //! The database: its layout, and what is forgotten.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -9,7 +10,7 @@ use super::stage::{awaited, hooks};
 use crate::call::{CallId, Key, Over, Owner, Place};
 use crate::net::Millis;
 use crate::wasm::ledger::prune::Limits;
-use crate::wasm::ledger::store::{Entry, Store};
+use crate::wasm::ledger::store::{Deed, Entry, Store};
 use crate::wasm::moment::Moment;
 use crate::wasm::task;
 
@@ -27,13 +28,32 @@ async fn database(name: &str, entries: &[(&str, u64)]) -> Store {
     let store = Store::open(&hooks(), name).await.unwrap();
     for (call, age) in entries {
         let at = Millis(NOW.0 - age);
-        let entry = Entry::new(&key(call), &Owner("o".into()), "t".into(), Millis(0), at);
-        assert!(store.claim(&entry).await.unwrap().is_none());
+        let entry = &Entry::new(&key(call), &Owner("o".into()), "t".into(), Millis(0), at);
+        assert!(claim(&store, entry).await.is_none());
         if !call.starts_with("open") {
-            store.record(&entry, "1", false).await.unwrap();
+            store.run(&Deed::Record { entry, outcome: "1", owed: false }).await.unwrap();
         }
     }
     store
+}
+
+/// The entry that was there already.
+async fn claim(store: &Store, entry: &Entry) -> Option<Entry> {
+    store.run(&Deed::Claim(entry)).await.unwrap().entries.pop()
+}
+
+async fn look(store: &Store, call: &str) -> Option<Entry> {
+    store.run(&Deed::Look(&key(call))).await.unwrap().entries.pop()
+}
+
+/// The place of another page that stays.
+async fn remember(store: &Store, conversation: &str, place: &Place, owner: &Owner, over: &Over) -> Option<String> {
+    let found = store.run(&Deed::Remember { conversation, place, owner, over }).await.unwrap();
+    found.place.map(|stays| stays.place.position)
+}
+
+async fn place(store: &Store, conversation: &str) -> Option<Place> {
+    store.run(&Deed::Recall(conversation)).await.unwrap().place.map(|stored| stored.place)
 }
 
 /// What is left of it, from the newest on, and after how many batches.
@@ -44,7 +64,7 @@ async fn left<'a>(store: &Store, entries: &[(&'a str, u64)]) -> (Vec<&'a str>, u
     }
     let mut left = Vec::new();
     for (call, _) in entries {
-        if store.look(&key(call)).await.unwrap().is_some() {
+        if look(store, call).await.is_some() {
             left.push(*call);
         }
     }
@@ -55,13 +75,13 @@ async fn left<'a>(store: &Store, entries: &[(&'a str, u64)]) -> (Vec<&'a str>, u
 async fn what_is_too_old_is_forgotten_a_batch_at_a_time() {
     let entries = [("young", 999), ("old", 1_000), ("open-old", 1_001), ("older", 2_000), ("oldest", 9_000)];
     let store = database("prune age", &entries).await;
-    let place = |age: u64| Place { position: "1".into(), at: Millis(NOW.0 - age) };
+    let at = |age: u64| Place { position: "1".into(), at: Millis(NOW.0 - age) };
     let owner = Owner("o".into());
-    assert_eq!(store.remember("young", &place(999), &owner, &Over::Any).await.unwrap(), None);
-    assert_eq!(store.remember("old", &place(1_001), &owner, &Over::Any).await.unwrap(), None);
+    assert_eq!(remember(&store, "young", &at(999), &owner, &Over::Any).await, None);
+    assert_eq!(remember(&store, "old", &at(1_001), &owner, &Over::Any).await, None);
     assert_eq!(left(&store, &entries).await, (vec!["young"], 3));
-    assert!(store.recall("young").await.unwrap().0.is_some());
-    assert!(store.recall("old").await.unwrap().0.is_none());
+    assert!(place(&store, "young").await.is_some());
+    assert!(place(&store, "old").await.is_none());
 }
 
 #[wasm_bindgen_test]
@@ -86,12 +106,13 @@ async fn of_too_many_entries_young_ones_go_too_and_never_open_ones() {
 async fn the_first_outcome_stays_and_an_entry_is_made_where_there_is_none() {
     let store = database("outcomes", &[("a", 1)]).await;
     let entry = |call: &str| Entry::new(&key(call), &Owner("p".into()), "u".into(), Millis(0), NOW);
-    store.record(&entry("a"), "2", false).await.unwrap();
-    store.record(&entry("b"), "3", false).await.unwrap();
-    let outcome = async |call: &str| store.look(&key(call)).await.unwrap().map(|entry| (entry.owner, entry.outcome));
-    assert_eq!(outcome("a").await, Some(("o".into(), Some("1".into()))));
-    assert_eq!(outcome("b").await, Some(("p".into(), Some("3".into()))));
-    assert!(store.recall("c").await.unwrap().1.is_empty());
+    for (call, outcome) in [("a", "2"), ("b", "3")] {
+        store.run(&Deed::Record { entry: &entry(call), outcome, owed: false }).await.unwrap();
+    }
+    let outcome = async |call: &str| look(&store, call).await.map(|entry| (entry.owner, entry.outcome));
+    assert_eq!(outcome("a").await, Some((Owner("o".into()), Some("1".into()))));
+    assert_eq!(outcome("b").await, Some((Owner("p".into()), Some("3".into()))));
+    assert!(store.run(&Deed::Recall("c")).await.unwrap().entries.is_empty());
 }
 
 #[wasm_bindgen_test]
@@ -99,12 +120,12 @@ async fn the_place_of_another_page_stays_unless_it_may_be_written_over() {
     let store = database("places", &[]).await;
     let write = async |position: &str, at, owner: &str, over| {
         let place = Place { position: position.into(), at: Millis(at) };
-        store.remember("c", &place, &Owner(owner.into()), &over).await.unwrap()
+        remember(&store, "c", &place, &Owner(owner.into()), &over).await
     };
     assert_eq!(write("3", 1, "one", Over::Only(None)).await, None);
     assert_eq!(write("4", 2, "one", Over::Only(None)).await, None);
     assert_eq!(write("9", 3, "two", Over::Only(Some("3".into()))).await, Some("4".into()));
-    let there = store.recall("c").await.unwrap().0;
+    let there = place(&store, "c").await;
     assert_eq!(there, Some(Place { position: "4".into(), at: Millis(3) }));
     assert_eq!(write("9", 4, "two", Over::Only(Some("4".into()))).await, None);
     assert_eq!(write("7", 5, "one", Over::Any).await, None);
@@ -119,16 +140,18 @@ async fn of_two_connections_one_wins_every_entry() {
         |owner: &str, n: u32| Entry::new(&key(&format!("call-{n}")), &Owner(owner.into()), "t".into(), Millis(0), NOW);
     for n in 0..20 {
         let (mine, theirs) = (entry("one", n), entry("two", n));
-        let second = Moment::new();
+        let (ended, second) = (Moment::new(), Rc::new(Cell::new(None)));
         task::spawn("the other page", {
-            let (second, two) = (second.clone(), Rc::clone(&two));
+            let (ended, second, two) = (ended.clone(), Rc::clone(&second), Rc::clone(&two));
             async move {
-                second.come(two.claim(&theirs).await.unwrap());
+                second.set(claim(&two, &theirs).await);
+                ended.come();
             }
         });
-        let (first, second) = (one.claim(&mine).await.unwrap(), second.await);
+        let first = claim(&one, &mine).await;
+        ended.await;
         let owner = if first.is_none() { "one" } else { "two" };
-        assert_eq!(first.xor(second).expect("one finds the other's").owner, owner);
+        assert_eq!(*first.xor(second.take()).expect("one finds the other's").owner.0, *owner);
     }
 }
 
