@@ -111,6 +111,9 @@ impl Failure {
 
 impl From<JsValue> for Failure {
     fn from(thrown: JsValue) -> Self {
+        if thrown.is_null() {
+            return Self::Closed;
+        }
         let (name, message) = convert::description(&thrown);
         match name.as_str() {
             "InvalidStateError" | "AbortError" => Self::Closed,
@@ -140,8 +143,14 @@ pub(super) type Upgrade = fn(&RawDatabase, u16) -> Result<(), JsValue>;
 
 impl Database {
     /// Opens a database. Waits for as long as another page keeps an older version open.
-    pub(super) async fn open(hooks: &Hooks, name: &str, version: u32, upgrade: Upgrade) -> Result<Self, Failure> {
-        let request = offered()?.open(name, version)?;
+    pub(super) async fn open(
+        hooks: &Hooks,
+        factory: &Factory,
+        name: &str,
+        version: u32,
+        upgrade: Upgrade,
+    ) -> Result<Self, JsValue> {
+        let request = factory.open(name, version)?;
         let ended = Moment::new();
         let _upgrading = listen(hooks, &request, "upgradeneeded", move |event| upgraded(&event, upgrade))?;
         let _opened = comes(hooks, &request, "success", &ended)?;
@@ -149,7 +158,7 @@ impl Database {
         ended.await;
         let result = request.result()?;
         if !result.is_object() {
-            return Err(request.error()?.into());
+            return Err(request.error()?);
         }
         let raw: RawDatabase = result.unchecked_into();
         let listener = listen(hooks, &raw, "versionchange", {
@@ -162,7 +171,7 @@ impl Database {
     }
 
     /// Begins a transaction over some stores, named in a JS value.
-    pub(super) fn begin(&self, stores: &JsValue, mode: &str, options: &JsValue) -> Result<Transaction, Failure> {
+    pub(super) fn begin(&self, stores: &JsValue, mode: &str, options: &JsValue) -> Result<Transaction, JsValue> {
         let raw = self.raw.begin(stores, mode, options)?;
         let (complete, aborted) = (Moment::new(), Moment::new());
         let listeners =
@@ -194,37 +203,35 @@ pub(super) struct Reading {
 }
 
 impl Transaction {
-    pub(super) fn store(&self, name: &str) -> Result<ObjectStore, Failure> {
-        Ok(self.raw.store(name)?)
+    pub(super) fn store(&self, name: &str) -> Result<ObjectStore, JsValue> {
+        self.raw.store(name)
     }
 
     /// Listens for what a request reads.
-    pub(super) fn ask(&self, request: Result<Request, JsValue>) -> Result<Reading, Failure> {
+    pub(super) fn ask(&self, request: Result<Request, JsValue>) -> Result<Reading, JsValue> {
         let (request, came) = (request?, Moment::new());
         let listener = comes(&self.hooks, &request, "success", &came)?;
         Ok(Reading { request, came, _listener: listener })
     }
 
     /// Waits for what a request reads. A request that fails aborts the transaction, and that tells why.
-    pub(super) async fn answer(&self, reading: Reading) -> Result<JsValue, Failure> {
+    pub(super) async fn answer(&self, reading: Reading) -> Result<JsValue, JsValue> {
         match until(self.aborted.clone(), reading.came).await {
-            Some(()) => Ok(reading.request.result()?),
+            Some(()) => reading.request.result(),
             None => Err(self.failure()),
         }
     }
 
     /// Waits until everything is written.
-    pub(super) async fn finish(self) -> Result<(), Failure> {
+    pub(super) async fn finish(self) -> Result<(), JsValue> {
         // Without this the transaction ends by itself, a little later; a page that is leaving has no later.
         let _ = self.raw.commit();
         until(self.aborted.clone(), self.complete.clone()).await.ok_or_else(|| self.failure())
     }
 
-    fn failure(&self) -> Failure {
-        match self.raw.aborted_by() {
-            Ok(error) if error.is_object() => error.into(),
-            _ => Failure::Closed,
-        }
+    /// What aborted it; null when no request did.
+    fn failure(&self) -> JsValue {
+        self.raw.aborted_by().unwrap_or_else(|thrown| thrown)
     }
 }
 

@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
-use crate::call::{Claim, Key, LedgerEffect, LedgerInput, Memory, Over, Owner, Place, Remembered};
+use crate::call::{Claim, Key, LedgerEffect, LedgerInput, Over, Owner, Place, Remembered};
 use crate::conversation::Input;
 use crate::net::Millis;
 
@@ -155,85 +155,127 @@ impl Keeper {
         self.queue.try_borrow_mut().ok()?.pop_front()
     }
 
+    /// Does something in the page's memory at once and in the storage then, and tells the core what came of it.
     async fn work(self: &Rc<Self>, effect: LedgerEffect) {
-        match effect {
-            LedgerEffect::Recall { conversation } => {
-                let memory = self.recall(&conversation).await;
-                self.say(LedgerInput::Recalled(memory));
-                self.prune();
+        let Some(deed) = self.begin(effect) else { return };
+        let found = self.attempt(&deed).await;
+        match deed {
+            Deed::Recall(conversation) => self.recalled(&conversation, found).await,
+            Deed::Claim(entry) => self.claimed(&entry, found).await,
+            Deed::Record { entry, outcome, owed } => {
+                if found.is_some() && !owed {
+                    page::stored(&entry.key);
+                }
+                self.tell_pages(&entry.key, Some(&outcome));
             }
-            LedgerEffect::Claim { key, tool, lease } => {
-                self.is_about(&key.conversation);
-                let claim = self.claim(&key, tool, lease).await;
-                self.say(LedgerInput::Claimed { key, claim });
-            }
-            LedgerEffect::Record { key, outcome, owed } => self.record(&key, outcome, owed).await,
-            LedgerEffect::Discharge { key } => {
-                page::discharge(&key);
-                if self.attempt(&Deed::Discharge(&key)).await.is_some() {
+            Deed::Discharge(key) => {
+                if found.is_some() {
                     page::stored(&key);
                 }
             }
-            LedgerEffect::Remember { conversation, position, over } => {
-                let theirs = self.remember(&conversation, position, &over).await;
-                if over != Over::Any {
-                    self.say(LedgerInput::Placed { theirs });
-                }
-            }
-            // Watches are not queued.
-            LedgerEffect::Watch { .. } => {}
+            Deed::Remember { conversation, place, over, .. } => self.remembered(&conversation, place, over, found),
+            Deed::Look(_) => {}
         }
     }
 
-    async fn claim(&self, key: &Key, tool: String, lease: Millis) -> Claim {
-        match page::claim(key, &tool, &self.owner) {
-            Claim::Won => {}
-            known => return known,
+    /// What the page does at once, and what is to be done with the storage then, if anything.
+    fn begin(self: &Rc<Self>, effect: LedgerEffect) -> Option<Deed> {
+        let (owner, now) = (&self.owner, clock::now());
+        match effect {
+            LedgerEffect::Recall { conversation } => {
+                // Listened to first, so that nothing is missed.
+                self.is_about(&conversation);
+                self.hear_pages();
+                Some(Deed::Recall(conversation))
+            }
+            LedgerEffect::Claim { key, tool, lease } => {
+                self.is_about(&key.conversation);
+                match page::claim(&key, &tool, owner) {
+                    Claim::Won => Some(Deed::Claim(Entry::new(&key, owner, tool, lease, now))),
+                    known => {
+                        self.say(LedgerInput::Claimed { key, claim: known });
+                        None
+                    }
+                }
+            }
+            LedgerEffect::Record { key, outcome, owed } => {
+                let outcome = RawValue::from_string(outcome).ok()?;
+                if !page::record(&key, outcome.clone(), owed, owner) {
+                    return None;
+                }
+                for other in page::others(owner) {
+                    other.hear(&key, outcome.clone());
+                }
+                let entry = Entry::new(&key, owner, String::new(), Millis::default(), now);
+                Some(Deed::Record { entry, outcome, owed })
+            }
+            LedgerEffect::Discharge { key } => {
+                page::discharge(&key);
+                Some(Deed::Discharge(key))
+            }
+            LedgerEffect::Remember { conversation, position, over } => {
+                Some(Deed::Remember { conversation, place: Place { position, at: now }, owner: owner.clone(), over })
+            }
+            // Watches are not queued.
+            LedgerEffect::Watch { .. } => None,
         }
-        let entry = Entry::new(key, &self.owner, tool, lease, clock::now());
-        let found = self.attempt(&Deed::Claim(&entry)).await.and_then(|mut found| found.entries.pop());
+    }
+
+    /// What is known of the conversation, here and in storage.
+    async fn recalled(self: &Rc<Self>, conversation: &Rc<str>, found: Option<Found>) {
+        let mut memory = page::recall(conversation);
+        let Found { entries, place } = found.unwrap_or_default();
+        let stored = place.map(|stored| stored.place);
+        memory.place = [memory.place, stored].into_iter().flatten().max_by_key(|place| place.at);
+        for entry in entries {
+            let (key, tool) = (entry.key.clone(), entry.tool.clone());
+            // What the page knows better: its own entries, and outcomes that are still being written.
+            if page::look(&key).is_none() {
+                let claim = self.judge(entry).await.into();
+                memory.open.push(Remembered { key, tool, claim });
+            }
+        }
+        self.say(LedgerInput::Recalled(memory));
+        self.prune();
+    }
+
+    async fn claimed(&self, entry: &Entry, found: Option<Found>) {
+        let key = entry.key.clone();
         // One of our own is an attempt that looked as if it had failed, unless it is over and was forgotten here.
         let ours = |found: &Entry| found.owner == entry.owner && found.outcome.is_none();
-        let Some(found) = found.filter(|found| !ours(found)) else { return Claim::Won };
-        page::withdraw(key);
-        let claim = self.judge(found).await.into();
-        if let Claim::Settled(outcome) = &claim {
-            page::record(key, outcome.clone(), false, &self.owner);
-            page::stored(key);
-        }
-        self.stir_page();
-        claim
+        let claim = match found.and_then(|mut found| found.entries.pop()) {
+            Some(found) if !ours(&found) => {
+                page::withdraw(&key);
+                let claim = self.judge(found).await.into();
+                if let Claim::Settled(outcome) = &claim {
+                    page::record(&key, outcome.clone(), false, &self.owner);
+                    page::stored(&key);
+                }
+                self.stir_page();
+                claim
+            }
+            Some(_) | None => Claim::Won,
+        };
+        self.say(LedgerInput::Claimed { key, claim });
     }
 
     /// What is stored is the truth, and the page has a copy of it.
-    async fn remember(&self, conversation: &Rc<str>, position: String, over: &Over) -> Option<String> {
-        let mut place = Place { position, at: clock::now() };
-        let deed = Deed::Remember { conversation, place: &place, owner: &self.owner, over };
-        let Some(Found { place: stays, .. }) = self.attempt(&deed).await else {
-            return page::remember(conversation, place, &self.owner, over);
+    fn remembered(&self, conversation: &Rc<str>, mut place: Place, over: Over, found: Option<Found>) {
+        let asked = over != Over::Any;
+        let theirs = match found {
+            None => page::remember(conversation, place, &self.owner, &over),
+            Some(Found { place: stays, .. }) => {
+                let theirs = stays.map(|stays| stays.place.position);
+                if let Some(theirs) = &theirs {
+                    place.position.clone_from(theirs);
+                }
+                page::remember(conversation, place, &self.owner, &Over::Any);
+                theirs
+            }
         };
-        let theirs = stays.map(|stays| stays.place.position);
-        if let Some(theirs) = &theirs {
-            place.position.clone_from(theirs);
+        if asked {
+            self.say(LedgerInput::Placed { theirs });
         }
-        page::remember(conversation, place, &self.owner, &Over::Any);
-        theirs
-    }
-
-    async fn record(&self, key: &Key, outcome: String, owed: bool) {
-        let Ok(raw) = RawValue::from_string(outcome) else { return };
-        if !page::record(key, raw.clone(), owed, &self.owner) {
-            return;
-        }
-        for other in page::others(&self.owner) {
-            other.hear(key, raw.clone());
-        }
-        let entry = Entry::new(key, &self.owner, String::new(), Millis::default(), clock::now());
-        let deed = Deed::Record { entry: &entry, outcome: raw.get(), owed };
-        if self.attempt(&deed).await.is_some() && !owed {
-            page::stored(key);
-        }
-        self.tell_pages(key, Some(&raw));
     }
 
     /// Tells the other pages an outcome, or asks for it.
@@ -282,9 +324,8 @@ impl Keeper {
         }
     }
 
-    /// What is known of the conversation, here and in storage. It is listened to first, so that nothing is missed.
-    async fn recall(self: &Rc<Self>, conversation: &Rc<str>) -> Memory {
-        self.is_about(conversation);
+    /// Opens the channel to the other pages.
+    fn hear_pages(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
         let channel = Channel::open(&self.hooks, move |key, outcome| {
             if let Some(keeper) = weak.upgrade() {
@@ -292,20 +333,6 @@ impl Keeper {
             }
         });
         drop(self.channel.try_borrow_mut().map(|mut slot| mem::replace(&mut *slot, channel)));
-        let stored = self.attempt(&Deed::Recall(conversation)).await;
-        let mut memory = page::recall(conversation);
-        let Some(Found { entries, place }) = stored else { return memory };
-        let stored = place.map(|stored| stored.place);
-        memory.place = [memory.place, stored].into_iter().flatten().max_by_key(|place| place.at);
-        for entry in entries {
-            let (key, tool) = (entry.key.clone(), entry.tool.clone());
-            // What the page knows better: its own entries, and outcomes that are still being written.
-            if page::look(&key).is_none() {
-                let claim = self.judge(entry).await.into();
-                memory.open.push(Remembered { key, tool, claim });
-            }
-        }
-        memory
     }
 
     fn prune(self: &Rc<Self>) {
@@ -322,13 +349,13 @@ impl Keeper {
 
     /// Does something with the storage. `None` when there is none, or none any more. A connection that was closed is opened
     /// again, once; a transaction that ended too soon is begun again, since what it writes comes last.
-    async fn attempt(&self, deed: &Deed<'_>) -> Option<Found> {
+    async fn attempt(&self, deed: &Deed) -> Option<Found> {
         let (mut again, mut attempts) = (true, ATTEMPTS);
         loop {
             let failure = match self.store().await? {
                 Ok(store) => match within(&self.hooks, ENDURANCE, store.run(deed)).await {
                     Some(Ok(found)) => return Some(found),
-                    Some(Err(failure)) => failure,
+                    Some(Err(failure)) => failure.into(),
                     None => Failure::Late,
                 },
                 Err(failure) => failure,
@@ -354,7 +381,7 @@ impl Keeper {
     }
 
     async fn open(&self) -> Result<Rc<Store>, Failure> {
-        database::offered()?;
+        let factory = database::offered()?;
         if !self.lock.try_borrow().is_ok_and(|lock| lock.is_some()) {
             let lock = owner::hold(&self.hooks, &self.owner).await?;
             drop(self.lock.try_borrow_mut().map(|mut slot| mem::replace(&mut *slot, lock)));
@@ -363,14 +390,14 @@ impl Keeper {
         let (opened, slot, hooks) = (Moment::new(), Rc::new(Cell::new(None)), self.hooks.clone());
         let (arrives, arrival) = (opened.clone(), Rc::downgrade(&slot));
         self.spawn("opening the ledger", async move {
-            let store = Store::open(&hooks, DATABASE).await;
+            let store = Store::open(&hooks, &factory, DATABASE).await;
             if let Some(slot) = arrival.upgrade() {
                 slot.set(Some(store));
             }
             arrives.come();
         });
         within(&self.hooks, PATIENCE, opened).await;
-        let store = Rc::new(slot.take().unwrap_or(Err(Failure::Late))?);
+        let store = Rc::new(slot.take().ok_or(Failure::Late)??);
         drop(self.set_storage(Storage::Open(Rc::clone(&store))));
         Ok(store)
     }

@@ -42,6 +42,12 @@ extern "C" {
 pub(super) async fn hold(hooks: &Hooks, owner: &Owner) -> Result<Option<Callback>, Failure> {
     let Some(locks) = locks() else { return Ok(None) };
     let granted = Moment::new();
+    let callback = request(hooks, &locks, owner, &granted)?;
+    within(hooks, PATIENCE, granted).await.ok_or(Failure::Late)?;
+    Ok(Some(callback))
+}
+
+fn request(hooks: &Hooks, locks: &Locks, owner: &Owner, granted: &Moment) -> Result<Callback, JsValue> {
     let callback = callback(hooks, {
         let (granted, hooks) = (granted.clone(), hooks.clone());
         move |_| {
@@ -52,8 +58,7 @@ pub(super) async fn hold(hooks: &Hooks, owner: &Owner) -> Result<Option<Callback
     let held = locks.request(&name(owner), &callback.function)?;
     // A lock that is refused is never granted, and the wait tells.
     BOOLEAN.with(|boolean| held.otherwise(boolean))?;
-    within(hooks, PATIENCE, granted).await.ok_or(Failure::Late)?;
-    Ok(Some(callback))
+    Ok(callback)
 }
 
 /// Whether an owner lives; `None` when nothing tells.

@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::*;
 use crate::net::Millis;
 use crate::wasm::convert;
 
-use super::database::{Failure, up_to};
+use super::database::up_to;
 use super::store::{AT, ENTRIES, OPEN, PLACES, Store};
 
 const DAY: u64 = 24 * 60 * 60 * 1_000;
@@ -47,7 +47,7 @@ enum Surplus {
 
 impl Store {
     /// Deletes one batch. Whether there may be more.
-    pub(in crate::wasm) async fn prune(&self, limits: &Limits, now: Millis) -> Result<bool, Failure> {
+    pub(in crate::wasm) async fn prune(&self, limits: &Limits, now: Millis) -> Result<bool, JsValue> {
         for (store, surplus) in [(PLACES, Surplus::TooOld), (ENTRIES, Surplus::TooOld), (ENTRIES, Surplus::TooMuch)] {
             if self.forget(store, surplus, limits, now).await? {
                 return Ok(true);
@@ -56,7 +56,7 @@ impl Store {
         Ok(false)
     }
 
-    async fn forget(&self, store: &str, surplus: Surplus, limits: &Limits, now: Millis) -> Result<bool, Failure> {
+    async fn forget(&self, store: &str, surplus: Surplus, limits: &Limits, now: Millis) -> Result<bool, JsValue> {
         let transaction = self.write(store)?;
         let store = transaction.store(store)?;
         let (mut excess, mut age, mut open) = (limits.batch, Some(limits.age), Vec::new());

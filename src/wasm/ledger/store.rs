@@ -6,7 +6,10 @@
 //!   without an outcome or with one that is owed, for only they have the field `open`; the index `at` all of them, by age.
 //! - `places`, key `conversation`: how far a conversation was dealt with and who wrote it, with an index `at`.
 
+use std::rc::Rc;
+
 use js_sys::Array;
+use serde_json::value::RawValue;
 use wasm_bindgen::prelude::*;
 
 use crate::call::{Key, Over, Owner, Place};
@@ -14,7 +17,7 @@ use crate::net::Millis;
 use crate::wasm::convert;
 use crate::wasm::hooks::Hooks;
 
-use super::database::{Database, Failure, RawDatabase, Reading, Transaction};
+use super::database::{Database, Factory, RawDatabase, Reading, Transaction};
 
 /// The version that [`upgrade`] brings a database to.
 const VERSION: u32 = 1;
@@ -89,31 +92,31 @@ impl StoredPlace {
 }
 
 /// One thing to do with what is stored, in a transaction of its own.
-#[derive(Clone, Copy)]
-pub(in crate::wasm) enum Deed<'a> {
+pub(in crate::wasm) enum Deed {
     /// Insert an entry, or find the one that is there. Nobody comes in between: transactions that write take turns.
-    Claim(&'a Entry),
+    Claim(Entry),
     /// Find an entry.
-    Look(&'a Key),
+    Look(Key),
     /// Write an outcome, unless there is one. The rest of the entry is used when none is there.
-    Record { entry: &'a Entry, outcome: &'a str, owed: bool },
+    Record { entry: Entry, outcome: Box<RawValue>, owed: bool },
     /// The agent has been told the outcome of an entry.
-    Discharge(&'a Key),
+    Discharge(Key),
     /// Find the place of a conversation, and its entries that are not done with.
-    Recall(&'a str),
+    Recall(Rc<str>),
     /// Write how far a conversation was dealt with, or find the place of another page that stays.
-    Remember { conversation: &'a str, place: &'a Place, owner: &'a Owner, over: &'a Over },
+    Remember { conversation: Rc<str>, place: Place, owner: Owner, over: Over },
 }
 
 /// What was found.
+#[derive(Default)]
 pub(in crate::wasm) struct Found {
     pub(in crate::wasm) entries: Vec<Entry>,
     pub(in crate::wasm) place: Option<StoredPlace>,
 }
 
-impl Deed<'_> {
-    fn begin(&self, store: &Store) -> Result<Transaction, Failure> {
-        match *self {
+impl Deed {
+    fn begin(&self, store: &Store) -> Result<Transaction, JsValue> {
+        match self {
             Self::Claim(_) | Self::Record { .. } | Self::Discharge(_) => store.write(ENTRIES),
             Self::Look(_) => store.0.begin(&ENTRIES.into(), "readonly", &JsValue::UNDEFINED),
             Self::Recall(_) => {
@@ -125,9 +128,9 @@ impl Deed<'_> {
     }
 
     /// Asks for what has to be known.
-    fn ask(&self, transaction: &Transaction) -> Result<Vec<Reading>, Failure> {
+    fn ask(&self, transaction: &Transaction) -> Result<Vec<Reading>, JsValue> {
         let place = |conversation: &str| transaction.ask(transaction.store(PLACES)?.get(&conversation.into()));
-        match *self {
+        match self {
             Self::Claim(Entry { key, .. })
             | Self::Look(key)
             | Self::Record { entry: Entry { key, .. }, .. }
@@ -136,7 +139,7 @@ impl Deed<'_> {
                 Ok(vec![transaction.ask(transaction.store(ENTRIES)?.get(&key))?])
             }
             Self::Recall(conversation) => {
-                let open = Array::of2(&conversation.into(), &1.into());
+                let open = Array::of2(&(**conversation).into(), &1.into());
                 let open = transaction.ask(transaction.store(ENTRIES)?.index(OPEN)?.get_all(&open))?;
                 Ok(vec![open, place(conversation)?])
             }
@@ -149,7 +152,7 @@ impl Deed<'_> {
     /// What was found in what was asked for.
     fn find(&self, known: &[JsValue]) -> Found {
         let mut found = Found { entries: Vec::new(), place: known.last().and_then(StoredPlace::read) };
-        match *self {
+        match self {
             Self::Claim(_) | Self::Look(_) | Self::Record { .. } | Self::Discharge(_) => {
                 found.entries.extend(known.first().and_then(Entry::read));
             }
@@ -165,14 +168,14 @@ impl Deed<'_> {
     }
 
     /// Writes what is to be written. Whether there is anything.
-    fn write(&self, transaction: &Transaction, found: &Found) -> Result<bool, Failure> {
-        match (*self, found.entries.first()) {
+    fn write(&self, transaction: &Transaction, found: &Found) -> Result<bool, JsValue> {
+        match (self, found.entries.first()) {
             (Self::Claim(entry), None) => {
                 transaction.store(ENTRIES)?.add(&entry.to_js(None, true)?)?;
             }
             (Self::Record { outcome, owed, .. }, Some(entry @ Entry { outcome: None, .. }))
             | (Self::Record { entry, outcome, owed }, None) => {
-                transaction.store(ENTRIES)?.put(&entry.to_js(Some(outcome), owed)?)?;
+                transaction.store(ENTRIES)?.put(&entry.to_js(Some(outcome.get()), *owed)?)?;
             }
             (Self::Discharge(_), Some(entry)) => {
                 transaction.store(ENTRIES)?.put(&entry.to_js(entry.outcome.as_deref(), false)?)?;
@@ -183,7 +186,7 @@ impl Deed<'_> {
                     None => (&place.position, owner),
                 };
                 transaction.store(PLACES)?.put(&convert::object(&[
-                    ("conversation", conversation.into()),
+                    ("conversation", (**conversation).into()),
                     ("position", position.into()),
                     ("owner", (*owner.0).into()),
                     (AT, convert::millis(place.at)),
@@ -215,11 +218,11 @@ fn upgrade(database: &RawDatabase, from: u16) -> Result<(), JsValue> {
 pub(in crate::wasm) struct Store(Database);
 
 impl Store {
-    pub(in crate::wasm) async fn open(hooks: &Hooks, name: &str) -> Result<Self, Failure> {
-        Ok(Self(Database::open(hooks, name, VERSION, upgrade).await?))
+    pub(in crate::wasm) async fn open(hooks: &Hooks, factory: &Factory, name: &str) -> Result<Self, JsValue> {
+        Ok(Self(Database::open(hooks, factory, name, VERSION, upgrade).await?))
     }
 
-    pub(in crate::wasm) async fn run(&self, deed: &Deed<'_>) -> Result<Found, Failure> {
+    pub(in crate::wasm) async fn run(&self, deed: &Deed) -> Result<Found, JsValue> {
         let transaction = deed.begin(self)?;
         let mut known = Vec::new();
         for reading in deed.ask(&transaction)? {
@@ -234,7 +237,7 @@ impl Store {
 
     /// A transaction that writes to one store and is on the disk when it ends: a claim that a power cut took back would
     /// let a call run twice.
-    pub(super) fn write(&self, store: &str) -> Result<Transaction, Failure> {
+    pub(super) fn write(&self, store: &str) -> Result<Transaction, JsValue> {
         self.0.begin(&store.into(), "readwrite", &convert::object(&[("durability", "strict".into())])?)
     }
 }

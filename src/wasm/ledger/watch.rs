@@ -125,7 +125,7 @@ impl Keeper {
     }
 
     async fn read(&self, key: &Key) -> Option<Entry> {
-        self.attempt(&Deed::Look(key)).await?.entries.pop()
+        self.attempt(&Deed::Look(key.clone())).await?.entries.pop()
     }
 
     async fn lives(&self, entry: &Entry) -> bool {
