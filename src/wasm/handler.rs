@@ -14,7 +14,7 @@ use crate::tool::{HandlerId, ToolName};
 use super::hooks::Hooks;
 use super::inputs::Inputs;
 use super::slots::Slots;
-use super::{convert, task};
+use super::{convert, question};
 
 /// The names of the errors by which the facade says that a guard keeps a result back, or gives another one as `result`.
 const WITHHELD: &str = "ResultWithheld";
@@ -53,22 +53,17 @@ impl Handlers {
         drop(self.known.take(id));
     }
 
-    /// Starts a run, in a task of its own: a slow handler holds up nothing, and one that calls back finds nothing locked.
+    /// Starts a run.
     pub(super) fn start(&self, inputs: &Inputs, run: RunId, handler: HandlerId, call: CallId, arguments: String) {
-        let handler = self.known.get(handler);
-        let Ok(controller) = AbortController::new() else {
-            return;
+        let Some(handler) = self.known.get(handler) else {
+            let settled = Settled::Threw { name: "Error".into(), message: "the tool has no handler any more".into() };
+            return inputs.push(Input::HandlerSettled { run, settled });
         };
-        let signal = controller.signal();
-        self.runs.insert(run, controller);
-        let (runs, inputs) = (self.runs.clone(), inputs.clone());
-        task::spawn("running a handler", async move {
-            let settled = match handler {
-                Some(handler) => settle(&handler, &arguments, call.as_str(), &signal).await,
-                None => Settled::Threw { name: "Error".into(), message: "the tool has no handler any more".into() },
-            };
+        let Some((runs, signal)) = self.begin(run) else { return };
+        let called = move || call_with(&handler, &arguments, call.as_str(), &signal);
+        question::ask("running a handler", inputs, called, move |answer| {
             runs.take(run);
-            inputs.push(Input::HandlerSettled { run, settled });
+            Input::HandlerSettled { run, settled: settled(answer) }
         });
     }
 
@@ -82,21 +77,30 @@ impl Handlers {
         call: &CallId,
         given: &str,
     ) {
-        let Ok(controller) = AbortController::new() else {
-            return;
-        };
+        let Some((runs, signal)) = self.begin(run) else { return };
         let handler = self.known.get(handler).map(JsValue::from).unwrap_or_default();
-        let looked = hooks.review(&handler, tool.as_str(), call.as_str(), given, &controller.signal());
+        let looked = hooks.review(&handler, tool.as_str(), call.as_str(), given, &signal);
+        question::ask(
+            "looking at a call",
+            inputs,
+            || looked,
+            move |answer| {
+                runs.take(run);
+                let (verdict, arguments) = match answer {
+                    Ok(review) => read_review(&review.as_string().unwrap_or_default()),
+                    Err(thrown) => (Verdict::Block { reason: convert::description(&thrown).1 }, None),
+                };
+                Input::Reviewed { run, verdict, arguments }
+            },
+        );
+    }
+
+    /// Makes the signal of a run.
+    fn begin(&self, run: RunId) -> Option<(Slots<RunId, AbortController>, AbortSignal)> {
+        let controller = AbortController::new().ok()?;
+        let signal = controller.signal();
         self.runs.insert(run, controller);
-        let (runs, inputs) = (self.runs.clone(), inputs.clone());
-        task::spawn("looking at a call", async move {
-            let (verdict, arguments) = match convert::resolved(looked).await {
-                Ok(review) => read_review(&review.as_string().unwrap_or_default()),
-                Err(thrown) => (Verdict::Block { reason: convert::description(&thrown).1 }, None),
-            };
-            runs.take(run);
-            inputs.push(Input::Reviewed { run, verdict, arguments });
-        });
+        Some((self.runs.clone(), signal))
     }
 
     /// Aborts the signal of a run, if it still runs. Its listeners run before this returns.
@@ -128,13 +132,9 @@ struct Context<'a> {
     arguments_text: &'a str,
 }
 
-/// Calls a handler and waits for its end.
-pub(super) async fn settle(handler: &Function, arguments: &str, call: &str, signal: &AbortSignal) -> Settled {
-    // Cancelled before its task came: the handler never starts.
-    if signal.aborted() {
-        return convert::threw(&signal.reason());
-    }
-    match convert::resolved(call_with(handler, arguments, call, signal)).await {
+/// How a handler ended.
+pub(super) fn settled(answer: Result<JsValue, JsValue>) -> Settled {
+    match answer {
         Ok(value) => convert::returned(&value),
         Err(thrown) => match convert::threw(&thrown) {
             Settled::Threw { name, message } if name == WITHHELD => Settled::Withheld { message },
@@ -152,7 +152,16 @@ fn replaced(thrown: &JsValue) -> Settled {
     }
 }
 
-fn call_with(handler: &Function, arguments: &str, call: &str, signal: &AbortSignal) -> Result<JsValue, JsValue> {
+/// Calls a handler, unless it was cancelled before its task came: then it never starts.
+pub(super) fn call_with(
+    handler: &Function,
+    arguments: &str,
+    call: &str,
+    signal: &AbortSignal,
+) -> Result<JsValue, JsValue> {
+    if signal.aborted() {
+        return Err(signal.reason());
+    }
     let context = Context { signal: signal.clone(), call_id: call, arguments_text: arguments };
     handler.call2(&JsValue::UNDEFINED, &JSON::parse(arguments)?, &serde_wasm_bindgen::to_value(&context)?)
 }

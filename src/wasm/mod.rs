@@ -29,6 +29,7 @@ mod moment;
 mod openhands;
 mod page;
 mod panic;
+mod question;
 mod schema;
 mod slots;
 mod socket;

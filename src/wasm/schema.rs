@@ -8,15 +8,15 @@ use crate::tool::{Part, Report, SchemaId};
 
 use super::hooks::Hooks;
 use super::inputs::Inputs;
-use super::{convert, task};
+use super::{convert, question};
 
 /// Gives a schema to the engine.
 pub(super) fn compile(hooks: &Hooks, inputs: &Inputs, schema: SchemaId, text: String) {
-    let (hooks, inputs) = (hooks.clone(), inputs.clone());
-    task::spawn("compiling a schema", async move {
-        let answer = convert::resolved(hooks.compile(schema.0, &text)).await;
-        let result = answer.map(|_| ()).map_err(|thrown| engine_error(&thrown));
-        inputs.push(Input::SchemaCompiled { schema, result });
+    let hooks = hooks.clone();
+    let compiled = move || hooks.compile(schema.0, &text);
+    question::ask("compiling a schema", inputs, compiled, move |answer| {
+        let result = answer.map(drop).map_err(|thrown| engine_error(&thrown));
+        Input::SchemaCompiled { schema, result }
     });
 }
 
@@ -30,10 +30,10 @@ pub(super) fn validate(
     part: Part,
     handler: Option<Function>,
 ) {
-    let (hooks, inputs) = (hooks.clone(), inputs.clone());
+    let hooks = hooks.clone();
     let handler = handler.map(JsValue::from).unwrap_or_default();
-    task::spawn("validating", async move {
-        let answer = convert::resolved(hooks.check(schema.0, &instance, part == Part::Output, &handler)).await;
+    let checked = move || hooks.check(schema.0, &instance, part == Part::Output, &handler);
+    question::ask("validating", inputs, checked, move |answer| {
         let result = match answer {
             Ok(text) => text
                 .as_string()
@@ -41,7 +41,7 @@ pub(super) fn validate(
                 .ok_or_else(|| EngineError::Unavailable("the engine gave no report".into())),
             Err(thrown) => Err(engine_error(&thrown)),
         };
-        inputs.push(Input::Validated { check, result });
+        Input::Validated { check, result }
     });
 }
 

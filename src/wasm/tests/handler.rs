@@ -5,11 +5,13 @@ use web_sys::AbortController;
 
 use super::stage::function;
 use crate::call::Settled;
-use crate::wasm::handler;
+use crate::wasm::{convert, handler};
 
 async fn outcome(body: &str) -> Settled {
     let signal = AbortController::new().unwrap().signal();
-    handler::settle(&function("args, context", body), r#"{"a":1,"__proto__":{"b":2}}"#, "call-1", &signal).await
+    let called =
+        handler::call_with(&function("args, context", body), r#"{"a":1,"__proto__":{"b":2}}"#, "call-1", &signal);
+    handler::settled(convert::resolved(called).await)
 }
 
 fn returned(text: &str) -> Settled {
@@ -103,7 +105,7 @@ async fn a_handler_whose_signal_is_aborted_already_never_starts() {
     let controller = AbortController::new().unwrap();
     controller.abort();
     let started = function("args, context", "globalThis.startedAnyway = true");
-    let settled = handler::settle(&started, "{}", "call-1", &controller.signal()).await;
+    let settled = handler::settled(handler::call_with(&started, "{}", "call-1", &controller.signal()));
     assert!(matches!(settled, Settled::Threw { name, .. } if name == "AbortError"));
     assert!(super::stage::js("globalThis.startedAnyway").is_undefined());
 }
