@@ -1,6 +1,6 @@
 //! Every conversion between JS values and ours.
 
-use js_sys::{Function, JSON, JsString, Object, Promise, Reflect};
+use js_sys::{Array, Function, JSON, JsString, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -18,15 +18,36 @@ extern "C" {
     fn text_of(value: &JsValue) -> Result<JsString, JsValue>;
 }
 
-/// An object with these members, without those that are undefined.
-pub(super) fn object(members: &[(&str, JsValue)]) -> Result<JsValue, JsValue> {
-    let object = Object::new();
-    for (name, value) in members {
-        if !value.is_undefined() {
-            Reflect::set(&object, &(*name).into(), value)?;
-        }
+/// A plain object in the making.
+pub(super) struct Plain(Object);
+
+impl Plain {
+    pub(super) fn new() -> Self {
+        Self(Object::new())
     }
-    Ok(object.into())
+
+    pub(super) fn text(&self, name: &str, text: &str) {
+        self.value(name, &text.into());
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53")]
+    pub(super) fn time(&self, name: &str, time: Millis) {
+        self.value(name, &JsValue::from_f64(time.0 as f64));
+    }
+
+    /// Nothing of a new object throws.
+    pub(super) fn value(&self, name: &str, value: &JsValue) {
+        let _ = Reflect::set(&self.0, &name.into(), value);
+    }
+
+    pub(super) fn made(self) -> JsValue {
+        self.0.into()
+    }
+}
+
+/// An array of two texts.
+pub(super) fn pair(first: &str, second: &str) -> JsValue {
+    Array::of2(&first.into(), &second.into()).into()
 }
 
 /// A JS value as JSON text, if it has one.
@@ -90,12 +111,6 @@ pub(super) fn number_at(value: &JsValue, name: &str) -> Option<u16> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]
 pub(super) fn millis_at(value: &JsValue, name: &str) -> Option<Millis> {
     float_at(value, name).map(|number| Millis(number as u64))
-}
-
-/// Milliseconds for JS.
-#[expect(clippy::cast_precision_loss, reason = "times are far below 2^53")]
-pub(super) fn millis(time: Millis) -> JsValue {
-    JsValue::from_f64(time.0 as f64)
 }
 
 /// The limits that the app has set, of the others the usual ones.

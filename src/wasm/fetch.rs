@@ -5,15 +5,16 @@ use std::rc::Rc;
 
 use gloo_net::http::Headers;
 use wasm_bindgen::prelude::*;
-use web_sys::{AbortController, AbortSignal, RequestCache, RequestCredentials, RequestInit, RequestRedirect};
+use web_sys::{AbortController, AbortSignal};
 
 use crate::conversation::{Input, Wire};
 use crate::net::{Answer, Request, RequestId};
 
+use super::convert::{self, Plain};
 use super::hooks::Hooks;
 use super::inputs::Inputs;
 use super::slots::Slots;
-use super::{clock, convert, listen, task};
+use super::{clock, listen, task};
 
 #[wasm_bindgen]
 extern "C" {
@@ -100,15 +101,15 @@ fn build(what: &Request, signal: &AbortSignal) -> Option<web_sys::Request> {
         }
         headers.set(name, value);
     }
-    let options = RequestInit::new();
-    options.set_method(what.method.as_str());
-    options.set_headers(&headers.into_raw());
-    options.set_credentials(RequestCredentials::Omit);
-    options.set_redirect(RequestRedirect::Error);
-    options.set_cache(RequestCache::NoStore);
-    options.set_signal(Some(signal));
+    let options = Plain::new();
+    options.text("method", what.method.as_str());
+    options.value("headers", &headers.into_raw());
+    options.text("credentials", "omit");
+    options.text("redirect", "error");
+    options.text("cache", "no-store");
+    options.value("signal", signal);
     if let Some(body) = &what.body {
-        options.set_body(&body.into());
+        options.text("body", body);
     }
-    web_sys::Request::new_with_str_and_init(&what.url, &options).ok()
+    web_sys::Request::new_with_str_and_init(&what.url, options.made().unchecked_ref()).ok()
 }

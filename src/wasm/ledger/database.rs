@@ -74,7 +74,7 @@ extern "C" {
     pub(super) fn delete(this: &ObjectStore, key: &JsValue) -> Result<Request, JsValue>;
 
     #[wasm_bindgen(catch, js_namespace = IDBKeyRange, js_name = upperBound)]
-    pub(super) fn up_to(key: &JsValue) -> Result<JsValue, JsValue>;
+    pub(super) fn up_to(key: f64) -> Result<JsValue, JsValue>;
 }
 
 /// Why something did not work.
@@ -133,7 +133,7 @@ pub(super) struct Database {
 }
 
 /// What the browser offers. The getter itself throws where storage is forbidden.
-pub(super) fn offered() -> Result<Factory, Failure> {
+pub(in crate::wasm) fn offered() -> Result<Factory, Failure> {
     let factory = Reflect::get(&global(), &"indexedDB".into())?;
     if factory.is_object() { Ok(factory.unchecked_into()) } else { Err(Failure::Missing("IndexedDB")) }
 }

@@ -5,7 +5,7 @@
 //! is told so once.
 
 mod channel;
-mod database;
+pub(super) mod database;
 mod owner;
 pub(super) mod page;
 pub(super) mod prune;

@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::AbortController;
 
 use crate::call::Owner;
-use crate::wasm::convert;
+use crate::wasm::convert::{self, Plain};
 use crate::wasm::hooks::Hooks;
 use crate::wasm::listen::{Callback, callback};
 use crate::wasm::moment::{Moment, within};
@@ -63,18 +63,14 @@ fn request(hooks: &Hooks, locks: &Locks, owner: &Owner, granted: &Moment) -> Res
 
 /// Whether an owner lives; `None` when nothing tells.
 pub(super) async fn lives(hooks: &Hooks, owner: &Owner) -> Option<bool> {
-    let options = shared("ifAvailable", JsValue::TRUE).ok()?;
-    let free = within(hooks, PATIENCE, ask(owner, &options)).await?;
+    let free = within(hooks, PATIENCE, ask(owner, "ifAvailable", &JsValue::TRUE)).await?;
     Some(!free.ok()?.as_bool()?)
 }
 
 /// Waits for the end of an owner. Whether it came: otherwise nothing tells.
 pub(super) async fn ended(owner: &Owner) -> bool {
     let Ok(waiting) = AbortController::new().map(Waiting) else { return false };
-    match shared("signal", waiting.0.signal().into()) {
-        Ok(options) => ask(owner, &options).await.is_ok(),
-        Err(_) => false,
-    }
+    ask(owner, "signal", &waiting.0.signal()).await.is_ok()
 }
 
 /// A request that is given up when it is dropped.
@@ -86,13 +82,12 @@ impl Drop for Waiting {
     }
 }
 
-async fn ask(owner: &Owner, options: &JsValue) -> Result<JsValue, JsValue> {
+async fn ask(owner: &Owner, option: &str, value: &JsValue) -> Result<JsValue, JsValue> {
     let locks = locks().ok_or(JsValue::UNDEFINED)?;
-    convert::resolved(BOOLEAN.with(|boolean| locks.request_with(&name(owner), options, boolean))).await
-}
-
-fn shared(name: &str, value: JsValue) -> Result<JsValue, JsValue> {
-    convert::object(&[("mode", "shared".into()), (name, value)])
+    let options = Plain::new();
+    options.text("mode", "shared");
+    options.value(option, value);
+    convert::resolved(BOOLEAN.with(|boolean| locks.request_with(&name(owner), &options.made(), boolean))).await
 }
 
 /// Pages that are not secure have none, and neither has every Node.

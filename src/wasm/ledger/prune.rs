@@ -72,7 +72,7 @@ impl Store {
             open = keys.unchecked_ref::<Array>().iter().filter_map(|key| convert::json_of(&key)).collect();
         }
         let wanted = excess.min(limits.batch);
-        let range = age.map_or(Ok(JsValue::UNDEFINED), |age| up_to(&convert::millis(before(now, age))))?;
+        let range = age.map_or(Ok(JsValue::UNDEFINED), |age| up_to(before(now, age)))?;
         let most = u32::try_from(wanted.saturating_add(open.len())).unwrap_or(u32::MAX);
         let keys = transaction.answer(transaction.ask(store.index(AT)?.get_all_keys(&range, most))?).await?;
         let stays = |key: &JsValue| convert::json_of(key).is_some_and(|key| open.contains(&key));
@@ -86,8 +86,9 @@ impl Store {
     }
 }
 
-fn before(now: Millis, age: Millis) -> Millis {
-    Millis(now.0.saturating_sub(age.0))
+#[expect(clippy::cast_precision_loss, reason = "times are far below 2^53")]
+fn before(now: Millis, age: Millis) -> f64 {
+    now.0.saturating_sub(age.0) as f64
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from a float saturates")]

@@ -14,7 +14,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::call::{Key, Over, Owner, Place};
 use crate::net::Millis;
-use crate::wasm::convert;
+use crate::wasm::convert::{self, Plain};
 use crate::wasm::hooks::Hooks;
 
 use super::database::{Database, Factory, RawDatabase, Reading, Transaction};
@@ -63,17 +63,21 @@ impl Entry {
     }
 
     /// As it is written; open as long as there is no outcome or it is owed to the agent: what is absent is in no index.
-    fn to_js(&self, outcome: Option<&str>, open: bool) -> Result<JsValue, JsValue> {
-        convert::object(&[
-            ("conversation", (*self.key.conversation).into()),
-            ("subject", (*self.key.subject).into()),
-            ("owner", (*self.owner.0).into()),
-            ("tool", self.tool.as_str().into()),
-            (AT, convert::millis(self.at)),
-            ("until", convert::millis(self.until)),
-            ("outcome", outcome.into()),
-            (OPEN, open.then_some(1).into()),
-        ])
+    fn to_js(&self, outcome: Option<&str>, open: bool) -> JsValue {
+        let entry = Plain::new();
+        entry.text("conversation", &self.key.conversation);
+        entry.text("subject", &self.key.subject);
+        entry.text("owner", &self.owner.0);
+        entry.text("tool", &self.tool);
+        entry.time(AT, self.at);
+        entry.time("until", self.until);
+        if let Some(outcome) = outcome {
+            entry.text("outcome", outcome);
+        }
+        if open {
+            entry.value(OPEN, &1.into());
+        }
+        entry.made()
     }
 }
 
@@ -119,10 +123,7 @@ impl Deed {
         match self {
             Self::Claim(_) | Self::Record { .. } | Self::Discharge(_) => store.write(ENTRIES),
             Self::Look(_) => store.0.begin(&ENTRIES.into(), "readonly", &JsValue::UNDEFINED),
-            Self::Recall(_) => {
-                let both = Array::of2(&ENTRIES.into(), &PLACES.into());
-                store.0.begin(&both, "readonly", &JsValue::UNDEFINED)
-            }
+            Self::Recall(_) => store.0.begin(&convert::pair(ENTRIES, PLACES), "readonly", &JsValue::UNDEFINED),
             Self::Remember { .. } => store.0.begin(&PLACES.into(), "readwrite", &JsValue::UNDEFINED),
         }
     }
@@ -135,7 +136,7 @@ impl Deed {
             | Self::Look(key)
             | Self::Record { entry: Entry { key, .. }, .. }
             | Self::Discharge(key) => {
-                let key = Array::of2(&(*key.conversation).into(), &(*key.subject).into());
+                let key = convert::pair(&key.conversation, &key.subject);
                 Ok(vec![transaction.ask(transaction.store(ENTRIES)?.get(&key))?])
             }
             Self::Recall(conversation) => {
@@ -171,26 +172,26 @@ impl Deed {
     fn write(&self, transaction: &Transaction, found: &Found) -> Result<bool, JsValue> {
         match (self, found.entries.first()) {
             (Self::Claim(entry), None) => {
-                transaction.store(ENTRIES)?.add(&entry.to_js(None, true)?)?;
+                transaction.store(ENTRIES)?.add(&entry.to_js(None, true))?;
             }
             (Self::Record { outcome, owed, .. }, Some(entry @ Entry { outcome: None, .. }))
             | (Self::Record { entry, outcome, owed }, None) => {
-                transaction.store(ENTRIES)?.put(&entry.to_js(Some(outcome.get()), *owed)?)?;
+                transaction.store(ENTRIES)?.put(&entry.to_js(Some(outcome.get()), *owed))?;
             }
             (Self::Discharge(_), Some(entry)) => {
-                transaction.store(ENTRIES)?.put(&entry.to_js(entry.outcome.as_deref(), false)?)?;
+                transaction.store(ENTRIES)?.put(&entry.to_js(entry.outcome.as_deref(), false))?;
             }
             (Self::Remember { conversation, place, owner, .. }, _) => {
                 let (position, owner) = match &found.place {
                     Some(stays) => (&stays.place.position, &stays.owner),
                     None => (&place.position, owner),
                 };
-                transaction.store(PLACES)?.put(&convert::object(&[
-                    ("conversation", (**conversation).into()),
-                    ("position", position.into()),
-                    ("owner", (*owner.0).into()),
-                    (AT, convert::millis(place.at)),
-                ])?)?;
+                let stored = Plain::new();
+                stored.text("conversation", conversation);
+                stored.text("position", position);
+                stored.text("owner", &owner.0);
+                stored.time(AT, place.at);
+                transaction.store(PLACES)?.put(&stored.made())?;
             }
             (Self::Claim(_) | Self::Record { .. }, Some(_))
             | (Self::Discharge(_), None)
@@ -203,12 +204,13 @@ impl Deed {
 /// Takes a database from an older version to the current one, step by step. A step that has shipped is never changed.
 fn upgrade(database: &RawDatabase, from: u16) -> Result<(), JsValue> {
     if from < 1 {
-        let path = |path: JsValue| convert::object(&[("keyPath", path)]);
-        let entries = Array::of2(&"conversation".into(), &"subject".into());
-        let entries = database.create(ENTRIES, &path(entries.into())?)?;
-        entries.create_index(OPEN, &Array::of2(&"conversation".into(), &OPEN.into()))?;
+        let (entry, place) = (Plain::new(), Plain::new());
+        entry.value("keyPath", &convert::pair("conversation", "subject"));
+        let entries = database.create(ENTRIES, &entry.made())?;
+        entries.create_index(OPEN, &convert::pair("conversation", OPEN))?;
         entries.create_index(AT, &AT.into())?;
-        let places = database.create(PLACES, &path("conversation".into())?)?;
+        place.text("keyPath", "conversation");
+        let places = database.create(PLACES, &place.made())?;
         places.create_index(AT, &AT.into())?;
     }
     Ok(())
@@ -238,6 +240,8 @@ impl Store {
     /// A transaction that writes to one store and is on the disk when it ends: a claim that a power cut took back would
     /// let a call run twice.
     pub(super) fn write(&self, store: &str) -> Result<Transaction, JsValue> {
-        self.0.begin(&store.into(), "readwrite", &convert::object(&[("durability", "strict".into())])?)
+        let options = Plain::new();
+        options.text("durability", "strict");
+        self.0.begin(&store.into(), "readwrite", &options.made())
     }
 }

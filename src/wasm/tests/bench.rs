@@ -13,6 +13,7 @@ use crate::wasm::clock;
 use crate::wasm::hooks::Hooks;
 use crate::wasm::inputs::Inputs;
 use crate::wasm::ledger::Keeper;
+use crate::wasm::ledger::database::offered;
 use crate::wasm::ledger::store::{Deed, Entry, Store};
 
 /// The ledger of one session, and what it said.
@@ -133,11 +134,11 @@ pub(super) async fn delete_database() {
 }
 
 pub(super) async fn store() -> Store {
-    Store::open(&hooks(), "pagehand").await.unwrap()
+    Store::open(&hooks(), &offered().unwrap(), "pagehand").await.unwrap()
 }
 
 pub(super) async fn stored(key: &Key) -> Option<Entry> {
-    store().await.run(&Deed::Look(key)).await.unwrap().entries.pop()
+    store().await.run(&Deed::Look(key.clone())).await.unwrap().entries.pop()
 }
 
 /// Another page: it has an owner's lock and writes to the database, and the ledger of this page knows nothing of it.
@@ -165,11 +166,12 @@ impl OtherPage {
     }
 
     pub(super) async fn inserts(&self, entry: &Entry) -> bool {
-        self.store.run(&Deed::Claim(entry)).await.unwrap().entries.is_empty()
+        self.store.run(&Deed::Claim(entry.clone())).await.unwrap().entries.is_empty()
     }
 
     pub(super) async fn records(&self, key: &Key, outcome: &str, owed: bool) {
-        let entry = &Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
+        let entry = Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
+        let outcome = RawValue::from_string(outcome.into()).unwrap();
         self.store.run(&Deed::Record { entry, outcome, owed }).await.unwrap();
     }
 

@@ -3,12 +3,14 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use serde_json::value::RawValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::bench::{Bench, conversation, delete_database, word};
 use super::stage::{awaited, hooks};
 use crate::call::{CallId, Key, Over, Owner, Place};
 use crate::net::Millis;
+use crate::wasm::ledger::database::offered;
 use crate::wasm::ledger::prune::Limits;
 use crate::wasm::ledger::store::{Deed, Entry, Store};
 use crate::wasm::moment::Moment;
@@ -25,13 +27,13 @@ fn key(call: &str) -> Key {
 
 /// A fresh database with entries of these ages; those whose name starts with `open` have no outcome.
 async fn database(name: &str, entries: &[(&str, u64)]) -> Store {
-    let store = Store::open(&hooks(), name).await.unwrap();
+    let store = Store::open(&hooks(), &offered().unwrap(), name).await.unwrap();
     for (call, age) in entries {
         let at = Millis(NOW.0 - age);
-        let entry = &Entry::new(&key(call), &Owner("o".into()), "t".into(), Millis(0), at);
-        assert!(claim(&store, entry).await.is_none());
+        let entry = Entry::new(&key(call), &Owner("o".into()), "t".into(), Millis(0), at);
+        assert!(claim(&store, &entry).await.is_none());
         if !call.starts_with("open") {
-            store.run(&Deed::Record { entry, outcome: "1", owed: false }).await.unwrap();
+            record(&store, entry, "1").await;
         }
     }
     store
@@ -39,21 +41,27 @@ async fn database(name: &str, entries: &[(&str, u64)]) -> Store {
 
 /// The entry that was there already.
 async fn claim(store: &Store, entry: &Entry) -> Option<Entry> {
-    store.run(&Deed::Claim(entry)).await.unwrap().entries.pop()
+    store.run(&Deed::Claim(entry.clone())).await.unwrap().entries.pop()
+}
+
+async fn record(store: &Store, entry: Entry, outcome: &str) {
+    let outcome = RawValue::from_string(outcome.into()).unwrap();
+    store.run(&Deed::Record { entry, outcome, owed: false }).await.unwrap();
 }
 
 async fn look(store: &Store, call: &str) -> Option<Entry> {
-    store.run(&Deed::Look(&key(call))).await.unwrap().entries.pop()
+    store.run(&Deed::Look(key(call))).await.unwrap().entries.pop()
 }
 
 /// The place of another page that stays.
-async fn remember(store: &Store, conversation: &str, place: &Place, owner: &Owner, over: &Over) -> Option<String> {
+async fn remember(store: &Store, conversation: &str, place: Place, owner: &str, over: Over) -> Option<String> {
+    let (conversation, owner) = (conversation.into(), Owner(owner.into()));
     let found = store.run(&Deed::Remember { conversation, place, owner, over }).await.unwrap();
     found.place.map(|stays| stays.place.position)
 }
 
 async fn place(store: &Store, conversation: &str) -> Option<Place> {
-    store.run(&Deed::Recall(conversation)).await.unwrap().place.map(|stored| stored.place)
+    store.run(&Deed::Recall(conversation.into())).await.unwrap().place.map(|stored| stored.place)
 }
 
 /// What is left of it, from the newest on, and after how many batches.
@@ -76,9 +84,8 @@ async fn what_is_too_old_is_forgotten_a_batch_at_a_time() {
     let entries = [("young", 999), ("old", 1_000), ("open-old", 1_001), ("older", 2_000), ("oldest", 9_000)];
     let store = database("prune age", &entries).await;
     let at = |age: u64| Place { position: "1".into(), at: Millis(NOW.0 - age) };
-    let owner = Owner("o".into());
-    assert_eq!(remember(&store, "young", &at(999), &owner, &Over::Any).await, None);
-    assert_eq!(remember(&store, "old", &at(1_001), &owner, &Over::Any).await, None);
+    assert_eq!(remember(&store, "young", at(999), "o", Over::Any).await, None);
+    assert_eq!(remember(&store, "old", at(1_001), "o", Over::Any).await, None);
     assert_eq!(left(&store, &entries).await, (vec!["young"], 3));
     assert!(place(&store, "young").await.is_some());
     assert!(place(&store, "old").await.is_none());
@@ -107,12 +114,12 @@ async fn the_first_outcome_stays_and_an_entry_is_made_where_there_is_none() {
     let store = database("outcomes", &[("a", 1)]).await;
     let entry = |call: &str| Entry::new(&key(call), &Owner("p".into()), "u".into(), Millis(0), NOW);
     for (call, outcome) in [("a", "2"), ("b", "3")] {
-        store.run(&Deed::Record { entry: &entry(call), outcome, owed: false }).await.unwrap();
+        record(&store, entry(call), outcome).await;
     }
     let outcome = async |call: &str| look(&store, call).await.map(|entry| (entry.owner, entry.outcome));
     assert_eq!(outcome("a").await, Some((Owner("o".into()), Some("1".into()))));
     assert_eq!(outcome("b").await, Some((Owner("p".into()), Some("3".into()))));
-    assert!(store.run(&Deed::Recall("c")).await.unwrap().entries.is_empty());
+    assert!(store.run(&Deed::Recall("c".into())).await.unwrap().entries.is_empty());
 }
 
 #[wasm_bindgen_test]
@@ -120,7 +127,7 @@ async fn the_place_of_another_page_stays_unless_it_may_be_written_over() {
     let store = database("places", &[]).await;
     let write = async |position: &str, at, owner: &str, over| {
         let place = Place { position: position.into(), at: Millis(at) };
-        remember(&store, "c", &place, &Owner(owner.into()), &over).await
+        remember(&store, "c", place, owner, over).await
     };
     assert_eq!(write("3", 1, "one", Over::Only(None)).await, None);
     assert_eq!(write("4", 2, "one", Over::Only(None)).await, None);
