@@ -1,8 +1,9 @@
 //! Running the app's handlers, and what the app does before one starts.
 
 use js_sys::{Array, Function, JSON, Reflect};
-use serde::Serialize;
+use serde::Serializer as _;
 use serde_json::value::RawValue;
+use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
 use web_sys::{AbortController, AbortSignal, DomException};
 
@@ -122,16 +123,6 @@ fn read_review(text: &str) -> (Verdict, Option<Box<RawValue>>) {
     (verdict, review.get("arguments").map(Json::to_raw))
 }
 
-/// What a handler gets beside its arguments; the facade adds the conversation.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Context<'a> {
-    #[serde(serialize_with = "serde_wasm_bindgen::preserve::serialize")]
-    signal: AbortSignal,
-    call_id: &'a str,
-    arguments_text: &'a str,
-}
-
 /// How a handler ended.
 pub(super) fn settled(answer: Result<JsValue, JsValue>) -> Settled {
     match answer {
@@ -162,8 +153,17 @@ pub(super) fn call_with(
     if signal.aborted() {
         return Err(signal.reason());
     }
-    let context = Context { signal: signal.clone(), call_id: call, arguments_text: arguments };
-    handler.call2(&JsValue::UNDEFINED, &JSON::parse(arguments)?, &serde_wasm_bindgen::to_value(&context)?)
+    handler.call2(&JsValue::UNDEFINED, &JSON::parse(arguments)?, &context(arguments, call, signal)?)
+}
+
+/// What a handler gets beside its arguments; the facade adds the conversation.
+///
+/// A map, for the names of a struct would be kept in a hash table.
+fn context(arguments: &str, call: &str, signal: &AbortSignal) -> Result<JsValue, JsValue> {
+    let texts = [("callId", call), ("argumentsText", arguments)];
+    let context = Serializer::new().serialize_maps_as_objects(true).collect_map(texts)?;
+    Reflect::set(&context, &"signal".into(), signal)?;
+    Ok(context)
 }
 
 fn reason(cause: &AbortCause) -> JsValue {

@@ -15,22 +15,17 @@ const NAME: &str = "pagehand";
 
 /// What one page tells the others, as JSON text. Without an outcome it asks for it.
 #[derive(Serialize)]
-struct Told {
-    conversation: String,
-    subject: String,
+struct Told<'a> {
+    conversation: &'a str,
+    subject: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<Box<RawValue>>,
+    outcome: Option<&'a RawValue>,
 }
 
-impl Told {
-    fn read(text: &str) -> Option<Self> {
-        let fields = Object::read(text)?;
-        Some(Self {
-            conversation: fields.string("conversation")?,
-            subject: fields.string("subject")?,
-            outcome: fields.contains("outcome").then(|| fields.get("outcome").map(Json::to_raw).unwrap_or_default()),
-        })
-    }
+fn read(text: &str) -> Option<(Key, Option<Box<RawValue>>)> {
+    let fields = Object::read(text)?;
+    let key = Key { conversation: fields.string("conversation")?.into(), subject: fields.string("subject")?.into() };
+    Some((key, fields.raw("outcome").map(Json::to_raw)))
 }
 
 /// An open channel; it is closed when it is dropped.
@@ -44,9 +39,8 @@ impl Channel {
     pub(super) fn open(hooks: &Hooks, heard: impl Fn(Key, Option<Box<RawValue>>) + 'static) -> Option<Self> {
         let channel = BroadcastChannel::new(NAME).ok()?;
         let listener = listen(hooks, &channel, "message", move |event| {
-            let told = convert::text_at(&event, "data").and_then(|text| Told::read(&text));
-            if let Some(Told { conversation, subject, outcome }) = told {
-                heard(Key { conversation: conversation.into(), subject: subject.into() }, outcome);
+            if let Some((key, outcome)) = convert::text_at(&event, "data").and_then(|text| read(&text)) {
+                heard(key, outcome);
             }
         });
         // In Node an open channel keeps the process alive; elsewhere there is no such method.
@@ -56,8 +50,7 @@ impl Channel {
 
     /// Tells the outcome of an entry, or asks for it.
     pub(super) fn tell(&self, key: &Key, outcome: Option<&RawValue>) {
-        let (conversation, subject) = (key.conversation.to_string(), key.subject.to_string());
-        let told = Told { conversation, subject, outcome: outcome.map(ToOwned::to_owned) };
+        let told = Told { conversation: &key.conversation, subject: &key.subject, outcome };
         // Throws only when it is closed.
         let _ = self.channel.post_message(&JsValue::from(json::text(&told)));
     }
