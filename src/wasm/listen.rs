@@ -19,12 +19,29 @@ extern "C" {
     fn clear_timeout(timer: &JsValue) -> Result<(), JsValue>;
 }
 
+/// A function that gives JS a value, for as long as it is kept.
+pub(super) struct Callback {
+    pub(super) function: Function,
+    _closure: Closure<Called>,
+}
+
+type Called = dyn Fn(JsValue) -> JsValue;
+
+/// Makes a function for JS to call.
+pub(super) fn callback(hooks: &Hooks, called: impl Fn(JsValue) -> JsValue + 'static) -> Result<Callback, JsValue> {
+    callback_boxed(hooks, Box::new(called))
+}
+
+fn callback_boxed(hooks: &Hooks, called: Box<Called>) -> Result<Callback, JsValue> {
+    let closure = Closure::wrap(called);
+    Ok(Callback { function: hooks.guard(closure.as_ref())?, _closure: closure })
+}
+
 /// Listens until it is dropped.
 pub(super) struct Listener {
     target: EventTarget,
     kind: &'static str,
-    function: Function,
-    _closure: Closure<dyn Fn(Event)>,
+    callback: Callback,
 }
 
 /// Listens to one kind of event.
@@ -34,6 +51,10 @@ pub(super) fn listen(
     kind: &'static str,
     heard: impl Fn(Event) + 'static,
 ) -> Result<Listener, JsValue> {
+    let heard = move |event: JsValue| {
+        heard(event.unchecked_into());
+        JsValue::UNDEFINED
+    };
     listen_boxed(hooks, target, kind, Box::new(heard))
 }
 
@@ -41,52 +62,43 @@ fn listen_boxed(
     hooks: &Hooks,
     target: &EventTarget,
     kind: &'static str,
-    heard: Box<dyn Fn(Event)>,
+    heard: Box<Called>,
 ) -> Result<Listener, JsValue> {
-    let closure = Closure::<dyn Fn(Event)>::wrap(heard);
-    let function = hooks.guard(closure.as_ref())?;
-    target.add_event_listener_with_callback(kind, &function)?;
-    Ok(Listener { target: target.clone(), kind, function, _closure: closure })
+    let callback = callback_boxed(hooks, heard)?;
+    target.add_event_listener_with_callback(kind, &callback.function)?;
+    Ok(Listener { target: target.clone(), kind, callback })
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
         // A target that refuses is one of the app's making; the guard stays between it and the closure.
-        let _ = self.target.remove_event_listener_with_callback(self.kind, &self.function);
+        let _ = self.target.remove_event_listener_with_callback(self.kind, &self.callback.function);
     }
 }
 
 /// Waits until it is dropped.
 pub(super) struct Timer {
     timer: JsValue,
-    _closure: Closure<dyn Fn()>,
+    _callback: Callback,
 }
 
 /// Calls something once, later.
 pub(super) fn after(hooks: &Hooks, milliseconds: u32, due: impl Fn() + 'static) -> Result<Timer, JsValue> {
+    let due = move |_| {
+        due();
+        JsValue::UNDEFINED
+    };
     after_boxed(hooks, milliseconds, Box::new(due))
 }
 
-fn after_boxed(hooks: &Hooks, milliseconds: u32, due: Box<dyn Fn()>) -> Result<Timer, JsValue> {
-    let closure = Closure::<dyn Fn()>::wrap(due);
-    let timer = set_timeout(&hooks.guard(closure.as_ref())?, milliseconds)?;
-    Ok(Timer { timer, _closure: closure })
+fn after_boxed(hooks: &Hooks, milliseconds: u32, due: Box<Called>) -> Result<Timer, JsValue> {
+    let callback = callback_boxed(hooks, due)?;
+    let timer = set_timeout(&callback.function, milliseconds)?;
+    Ok(Timer { timer, _callback: callback })
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
         let _ = clear_timeout(&self.timer);
     }
-}
-
-/// A function that gives JS a value, for as long as it is kept.
-pub(super) struct Callback {
-    pub(super) function: Function,
-    _closure: Closure<dyn Fn(JsValue) -> JsValue>,
-}
-
-/// Makes a function for JS to call.
-pub(super) fn callback(hooks: &Hooks, called: impl Fn(JsValue) -> JsValue + 'static) -> Result<Callback, JsValue> {
-    let closure = Closure::<dyn Fn(JsValue) -> JsValue>::new(called);
-    Ok(Callback { function: hooks.guard(closure.as_ref())?, _closure: closure })
 }

@@ -14,13 +14,10 @@ pub(super) fn spawn(label: &'static str, future: impl Future<Output = ()> + 'sta
 
 /// Once for all futures: what is around them would be compiled again for each kind.
 fn spawn_boxed(label: &'static str, mut future: Pin<Box<dyn Future<Output = ()>>>) {
-    spawn_local(async move {
-        poll_fn(|context| {
-            panic::doing(label);
-            let polled = future.as_mut().poll(context);
-            panic::done();
-            polled
-        })
-        .await;
-    });
+    spawn_local(poll_fn(move |context| {
+        panic::doing(label);
+        let polled = future.as_mut().poll(context);
+        panic::done();
+        polled
+    }));
 }

@@ -216,17 +216,19 @@ impl Transaction {
 
     /// Waits for what a request reads. A request that fails aborts the transaction, and that tells why.
     pub(super) async fn answer(&self, reading: Reading) -> Result<JsValue, JsValue> {
-        match until(self.aborted.clone(), reading.came).await {
-            Some(()) => reading.request.result(),
-            None => Err(self.failure()),
-        }
+        self.wait(reading.came).await?;
+        reading.request.result()
     }
 
     /// Waits until everything is written.
     pub(super) async fn finish(self) -> Result<(), JsValue> {
         // Without this the transaction ends by itself, a little later; a page that is leaving has no later.
         let _ = self.raw.commit();
-        until(self.aborted.clone(), self.complete.clone()).await.ok_or_else(|| self.failure())
+        self.wait(self.complete.clone()).await
+    }
+
+    async fn wait(&self, moment: Moment) -> Result<(), JsValue> {
+        until(self.aborted.clone(), moment).await.ok_or_else(|| self.failure())
     }
 
     /// What aborted it; null when no request did.

@@ -26,7 +26,7 @@ use crate::net::Millis;
 use super::hooks::Hooks;
 use super::inputs::Inputs;
 use super::listen::Callback;
-use super::moment::{Moment, until, within};
+use super::moment::{Moment, Until, until, within};
 use super::{clock, task};
 
 use channel::Channel;
@@ -87,7 +87,7 @@ enum Storage {
 impl Keeper {
     pub(super) fn new(hooks: &Hooks, inputs: &Inputs) -> Rc<Self> {
         let keeper = Rc::new(Self {
-            owner: Owner(format!("{:016x}{:016x}", clock::seed(), clock::seed()).into()),
+            owner: Owner([clock::seed(), clock::seed()].map(|seed| seed.to_string()).concat().into()),
             hooks: hooks.clone(),
             inputs: inputs.clone(),
             conversation: RefCell::default(),
@@ -127,10 +127,7 @@ impl Keeper {
 
     /// Runs a task for as long as the session lives.
     fn spawn(&self, label: &'static str, work: impl Future<Output = ()> + 'static) {
-        let over = self.over.clone();
-        task::spawn(label, async move {
-            until(over, work).await;
-        });
+        live(label, until(self.over.clone(), work));
     }
 
     fn enqueue(self: &Rc<Self>, work: Work) {
@@ -421,4 +418,10 @@ impl Keeper {
     fn say(&self, what: LedgerInput) {
         self.inputs.push(Input::Ledger(what));
     }
+}
+
+fn live(label: &'static str, life: Until<'static, ()>) {
+    task::spawn(label, async move {
+        life.await;
+    });
 }
