@@ -20,7 +20,7 @@ const GLOBAL: [(&str, Meaning); 4] = [
     ("offline", |_| Some(Surroundings::Offline)),
     ("pagehide", |_| Some(Surroundings::Leaving)),
     // Also fired by every load, of which nothing is to be told.
-    ("pageshow", |event| has(event, "persisted").then_some(Surroundings::Back)),
+    ("pageshow", |event| convert::flag_at(event, "persisted").then_some(Surroundings::Back)),
 ];
 
 /// What the document tells. A page that is frozen may be discarded without another word.
@@ -37,8 +37,8 @@ const DOCUMENT: [(&str, Meaning); 3] = [
 pub(super) fn listen(hooks: &Hooks, inputs: &Inputs) -> Vec<Listener> {
     let global: EventTarget = global().unchecked_into();
     let mut listeners = to_all(hooks, inputs, &global, &GLOBAL);
-    if let Ok(document) = Reflect::get(&global, &"document".into()).and_then(JsCast::dyn_into::<EventTarget>) {
-        listeners.extend(to_all(hooks, inputs, &document, &DOCUMENT));
+    if let Some(document) = Reflect::get(&global, &"document".into()).ok().filter(JsValue::is_object) {
+        listeners.extend(to_all(hooks, inputs, document.unchecked_ref(), &DOCUMENT));
     }
     listeners
 }
@@ -60,8 +60,4 @@ fn to_all(
         listen_to(hooks, target, kind, heard).ok()
     };
     kinds.iter().filter_map(one).collect()
-}
-
-fn has(event: &Event, name: &str) -> bool {
-    Reflect::get(event, &name.into()).is_ok_and(|value| value.is_truthy())
 }

@@ -156,21 +156,21 @@ impl Keeper {
     async fn work(self: &Rc<Self>, effect: LedgerEffect) {
         let Some(deed) = self.begin(effect) else { return };
         let found = self.attempt(&deed).await;
-        match deed {
-            Deed::Recall(conversation) => self.recalled(&conversation, found).await,
-            Deed::Claim(entry) => self.claimed(&entry, found).await,
+        match &deed {
+            Deed::Recall(conversation) => self.recalled(conversation, found).await,
+            Deed::Claim(entry) => self.claimed(entry, found).await,
             Deed::Record { entry, outcome, owed } => {
                 if found.is_some() && !owed {
                     page::stored(&entry.key);
                 }
-                self.tell_pages(&entry.key, Some(&outcome));
+                self.tell_pages(&entry.key, Some(outcome));
             }
             Deed::Discharge(key) => {
                 if found.is_some() {
-                    page::stored(&key);
+                    page::stored(key);
                 }
             }
-            Deed::Remember { conversation, place, over, .. } => self.remembered(&conversation, place, over, found),
+            Deed::Remember { conversation, place, over, .. } => self.remembered(conversation, place, over, found),
             Deed::Look(_) => {}
         }
     }
@@ -257,20 +257,17 @@ impl Keeper {
     }
 
     /// What is stored is the truth, and the page has a copy of it.
-    fn remembered(&self, conversation: &Rc<str>, mut place: Place, over: Over, found: Option<Found>) {
-        let asked = over != Over::Any;
+    fn remembered(&self, conversation: &Rc<str>, place: &Place, over: &Over, found: Option<Found>) {
         let theirs = match found {
-            None => page::remember(conversation, place, &self.owner, &over),
+            None => page::remember(conversation, place.clone(), &self.owner, over),
             Some(Found { place: stays, .. }) => {
                 let theirs = stays.map(|stays| stays.place.position);
-                if let Some(theirs) = &theirs {
-                    place.position.clone_from(theirs);
-                }
-                page::remember(conversation, place, &self.owner, &Over::Any);
+                let position = theirs.as_ref().unwrap_or(&place.position).clone();
+                page::remember(conversation, Place { position, at: place.at }, &self.owner, &Over::Any);
                 theirs
             }
         };
-        if asked {
+        if *over != Over::Any {
             self.say(LedgerInput::Placed { theirs });
         }
     }

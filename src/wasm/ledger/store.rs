@@ -158,8 +158,8 @@ impl Deed {
                 found.entries.extend(known.first().and_then(Entry::read));
             }
             Self::Recall(_) => {
-                let open = known.first().map(|open| open.unchecked_ref::<Array>().to_vec()).unwrap_or_default();
-                found.entries.extend(open.iter().filter_map(Entry::read));
+                let open = known.first().map(|open| open.unchecked_ref::<Array>().iter());
+                found.entries.extend(open.into_iter().flatten().filter_map(|entry| Entry::read(&entry)));
             }
             Self::Remember { owner, over, .. } => {
                 found.place.take_if(|there| over.allows(there.owner == *owner, &there.place.position));
