@@ -98,7 +98,7 @@ pub(super) fn description(value: &JsValue) -> (String, String) {
 
 /// A text property; `None` also when reading it throws.
 pub(super) fn text_at(value: &JsValue, name: &str) -> Option<String> {
-    Reflect::get(value, &name.into()).ok()?.as_string()
+    property(value, name).ok()?.as_string()
 }
 
 /// A small whole number; `None` also when reading it throws.
@@ -127,7 +127,7 @@ pub(super) fn limits_of(value: &JsValue) -> Limits {
 
 /// Whether a property is there and no `false`.
 pub(super) fn flag_at(value: &JsValue, name: &str) -> bool {
-    Reflect::get(value, &name.into()).is_ok_and(|value| value.is_truthy())
+    property(value, name).is_ok_and(|value| value.is_truthy())
 }
 
 /// A text property that the facade always gives.
@@ -136,10 +136,16 @@ pub(super) fn needed_text_at(value: &JsValue, name: &'static str) -> Result<Stri
 }
 
 fn float_at(value: &JsValue, name: &str) -> Option<f64> {
-    Reflect::get(value, &name.into()).ok()?.as_f64()
+    property(value, name).ok()?.as_f64()
 }
 
-/// Calls a method without arguments.
-pub(super) fn call_at(value: &JsValue, name: &str) -> Result<JsValue, JsValue> {
-    Reflect::get(value, &name.into())?.dyn_into::<Function>()?.call0(value)
+/// A property.
+pub(super) fn property(value: &JsValue, name: &str) -> Result<JsValue, JsValue> {
+    Reflect::get(value, &name.into())
+}
+
+/// Calls a method.
+pub(super) fn call(value: &JsValue, name: &str, first: &JsValue, second: &JsValue) -> Result<JsValue, JsValue> {
+    // What is no function has no `call` either, and that throws.
+    property(value, name)?.unchecked_into::<Function>().call2(value, first, second)
 }

@@ -83,7 +83,8 @@ pub(super) async fn answer(hooks: &Hooks, what: &Request, controller: AbortContr
 async fn exchange(request: &web_sys::Request) -> Option<Answer> {
     let response = convert::resolved(fetch_global(request)).await.ok()?;
     let status = convert::number_at(&response, "status")?;
-    let body = convert::resolved(convert::call_at(&response, "text")).await.ok()?;
+    let body =
+        convert::resolved(convert::call(&response, "text", &JsValue::UNDEFINED, &JsValue::UNDEFINED)).await.ok()?;
     Some(Answer::Http { status, body: body.as_string()? })
 }
 

@@ -136,7 +136,7 @@ pub(super) fn settled(answer: Result<JsValue, JsValue>) -> Settled {
 }
 
 fn replaced(thrown: &JsValue) -> Settled {
-    let result = Reflect::get(thrown, &"result".into()).unwrap_or_default();
+    let result = convert::property(thrown, "result").unwrap_or_default();
     match convert::returned(&result) {
         Settled::Returned(text) => Settled::Replaced(text),
         other => other,

@@ -1,6 +1,6 @@
 //! What happens around the page: the network, and whether anybody looks at it.
 
-use js_sys::{Reflect, global};
+use js_sys::global;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, EventTarget};
 
@@ -26,7 +26,7 @@ const GLOBAL: [(&str, Meaning); 4] = [
 /// What the document tells. A page that is frozen may be discarded without another word.
 const DOCUMENT: [(&str, Meaning); 3] = [
     ("visibilitychange", |event| {
-        let document = event.target()?;
+        let document = convert::property(event, "target").ok()?;
         (convert::text_at(&document, "visibilityState")? == "visible").then_some(Surroundings::Shown)
     }),
     ("freeze", |_| Some(Surroundings::Leaving)),
@@ -37,7 +37,7 @@ const DOCUMENT: [(&str, Meaning); 3] = [
 pub(super) fn listen(hooks: &Hooks, inputs: &Inputs) -> Vec<Listener> {
     let global: EventTarget = global().unchecked_into();
     let mut listeners = to_all(hooks, inputs, &global, &GLOBAL);
-    if let Some(document) = Reflect::get(&global, &"document".into()).ok().filter(JsValue::is_object) {
+    if let Some(document) = convert::property(&global, "document").ok().filter(JsValue::is_object) {
         listeners.extend(to_all(hooks, inputs, document.unchecked_ref(), &DOCUMENT));
     }
     listeners

@@ -26,7 +26,7 @@ pub(super) fn install(report: Function, watch: Function) {
 pub(super) fn doing(label: &'static str) {
     DOING.set(label);
     // One that throws watches nothing.
-    _ = function(&WATCH).map(|watch| watch.call0(&JsValue::UNDEFINED));
+    _ = function(&WATCH).map(|watch| watch.call1(&JsValue::UNDEFINED, &JsValue::UNDEFINED));
 }
 
 /// The current task has come to where it waits, or to its end.

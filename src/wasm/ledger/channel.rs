@@ -44,7 +44,7 @@ impl Channel {
             }
         });
         // In Node an open channel keeps the process alive; elsewhere there is no such method.
-        let _ = convert::call_at(&channel, "unref");
+        let _ = convert::call(&channel, "unref", &JsValue::UNDEFINED, &JsValue::UNDEFINED);
         Some(Self { _listener: listener.ok()?, channel })
     }
 

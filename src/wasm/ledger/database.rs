@@ -1,80 +1,82 @@
 //! `IndexedDB`: connections, transactions, reads.
 //!
-//! The bindings are ours: those of `web-sys` lack durability, and what is used here is little. Every event comes through
-//! [`listen`], so that a trap in a transaction is seen like any other.
+//! Methods are called by their names, for an import of each would be larger than what is done with it. Every event comes
+//! through [`listen`], so that a trap in a transaction is seen like any other.
 
-use js_sys::{Reflect, global};
+use js_sys::global;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, EventTarget};
 
-use crate::wasm::convert;
+use crate::wasm::convert::{self, call, property};
 use crate::wasm::hooks::Hooks;
 use crate::wasm::listen::{Listener, listen};
 use crate::wasm::moment::{Moment, until};
 
 #[wasm_bindgen]
 extern "C" {
-    /// `IDBFactory`.
-    pub type Factory;
-    #[wasm_bindgen(method, catch)]
-    fn open(this: &Factory, name: &str, version: u32) -> Result<Request, JsValue>;
-
-    /// `IDBRequest` and `IDBOpenDBRequest`.
-    #[wasm_bindgen(extends = EventTarget)]
-    pub type Request;
-    #[wasm_bindgen(method, getter, catch)]
-    fn result(this: &Request) -> Result<JsValue, JsValue>;
-    #[wasm_bindgen(method, getter, catch)]
-    fn error(this: &Request) -> Result<JsValue, JsValue>;
-    #[wasm_bindgen(method, getter, catch)]
-    fn transaction(this: &Request) -> Result<RawTransaction, JsValue>;
-
-    /// `IDBDatabase`.
-    #[wasm_bindgen(extends = EventTarget)]
-    #[derive(Clone)]
-    pub type RawDatabase;
-    #[wasm_bindgen(method, catch)]
-    fn close(this: &RawDatabase) -> Result<(), JsValue>;
-    #[wasm_bindgen(method, catch, js_name = createObjectStore)]
-    pub(super) fn create(this: &RawDatabase, name: &str, options: &JsValue) -> Result<ObjectStore, JsValue>;
-    #[wasm_bindgen(method, catch, js_name = transaction)]
-    fn begin(this: &RawDatabase, stores: &JsValue, mode: &str, options: &JsValue) -> Result<RawTransaction, JsValue>;
-
-    /// `IDBTransaction`.
-    #[wasm_bindgen(extends = EventTarget)]
-    pub type RawTransaction;
-    #[wasm_bindgen(method, catch, js_name = objectStore)]
-    fn store(this: &RawTransaction, name: &str) -> Result<ObjectStore, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    fn commit(this: &RawTransaction) -> Result<(), JsValue>;
-    #[wasm_bindgen(method, catch)]
-    fn abort(this: &RawTransaction) -> Result<(), JsValue>;
-    #[wasm_bindgen(method, getter, catch, js_name = error)]
-    fn aborted_by(this: &RawTransaction) -> Result<JsValue, JsValue>;
-
-    /// `IDBObjectStore`, and `IDBIndex` where the methods are the same.
-    pub type ObjectStore;
-    #[wasm_bindgen(method, catch, js_name = createIndex)]
-    pub(super) fn create_index(this: &ObjectStore, name: &str, path: &JsValue) -> Result<JsValue, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    pub(super) fn index(this: &ObjectStore, name: &str) -> Result<ObjectStore, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    pub(super) fn get(this: &ObjectStore, key: &JsValue) -> Result<Request, JsValue>;
-    #[wasm_bindgen(method, catch, js_name = getAll)]
-    pub(super) fn get_all(this: &ObjectStore, query: &JsValue) -> Result<Request, JsValue>;
-    #[wasm_bindgen(method, catch, js_name = getAllKeys)]
-    pub(super) fn get_all_keys(this: &ObjectStore, query: &JsValue, count: u32) -> Result<Request, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    pub(super) fn count(this: &ObjectStore) -> Result<Request, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    pub(super) fn add(this: &ObjectStore, value: &JsValue) -> Result<Request, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    pub(super) fn put(this: &ObjectStore, value: &JsValue) -> Result<Request, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    pub(super) fn delete(this: &ObjectStore, key: &JsValue) -> Result<Request, JsValue>;
-
     #[wasm_bindgen(catch, js_namespace = IDBKeyRange, js_name = upperBound)]
     pub(super) fn up_to(key: f64) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(catch, method, js_name = transaction)]
+    fn begin(this: &RawDatabase, stores: &JsValue, mode: &str, options: &JsValue) -> Result<EventTarget, JsValue>;
+
+    type RawDatabase;
+}
+
+/// `IDBFactory`.
+pub(in crate::wasm) struct Factory(JsValue);
+
+/// `IDBObjectStore`, and `IDBIndex` where the methods are the same.
+pub(super) struct ObjectStore(JsValue);
+
+/// `IDBRequest` and `IDBOpenDBRequest`.
+pub(super) struct Request(EventTarget);
+
+impl ObjectStore {
+    /// Of a database that is being upgraded.
+    pub(super) fn create(database: &JsValue, name: &str, options: &JsValue) -> Result<Self, JsValue> {
+        call(database, "createObjectStore", &name.into(), options).map(Self)
+    }
+
+    pub(super) fn create_index(&self, name: &str, path: &JsValue) -> Result<(), JsValue> {
+        call(&self.0, "createIndex", &name.into(), path).map(drop)
+    }
+
+    pub(super) fn index(&self, name: &str) -> Result<Self, JsValue> {
+        call(&self.0, "index", &name.into(), &JsValue::UNDEFINED).map(Self)
+    }
+
+    pub(super) fn count(&self) -> Result<Request, JsValue> {
+        self.request("count", &JsValue::UNDEFINED, &JsValue::UNDEFINED)
+    }
+
+    pub(super) fn get(&self, key: &JsValue) -> Result<Request, JsValue> {
+        self.request("get", key, &JsValue::UNDEFINED)
+    }
+
+    pub(super) fn get_all(&self, query: &JsValue) -> Result<Request, JsValue> {
+        self.request("getAll", query, &JsValue::UNDEFINED)
+    }
+
+    pub(super) fn get_all_keys(&self, query: &JsValue, count: u32) -> Result<Request, JsValue> {
+        self.request("getAllKeys", query, &count.into())
+    }
+
+    pub(super) fn add(&self, value: &JsValue) -> Result<Request, JsValue> {
+        self.request("add", value, &JsValue::UNDEFINED)
+    }
+
+    pub(super) fn put(&self, value: &JsValue) -> Result<Request, JsValue> {
+        self.request("put", value, &JsValue::UNDEFINED)
+    }
+
+    pub(super) fn delete(&self, key: &JsValue) -> Result<Request, JsValue> {
+        self.request("delete", key, &JsValue::UNDEFINED)
+    }
+
+    fn request(&self, method: &str, first: &JsValue, second: &JsValue) -> Result<Request, JsValue> {
+        call(&self.0, method, first, second).map(|request| Request(request.unchecked_into()))
+    }
 }
 
 /// Why something did not work.
@@ -127,19 +129,19 @@ impl From<JsValue> for Failure {
 
 /// A connection; it is closed when it is dropped, and when somebody wants to delete or upgrade the database.
 pub(super) struct Database {
-    raw: RawDatabase,
+    raw: EventTarget,
     hooks: Hooks,
     _listener: Listener,
 }
 
 /// What the browser offers. The getter itself throws where storage is forbidden.
 pub(in crate::wasm) fn offered() -> Result<Factory, Failure> {
-    let factory = Reflect::get(&global(), &"indexedDB".into())?;
-    if factory.is_object() { Ok(factory.unchecked_into()) } else { Err(Failure::Missing("IndexedDB")) }
+    let factory = property(&global(), "indexedDB")?;
+    if factory.is_object() { Ok(Factory(factory)) } else { Err(Failure::Missing("IndexedDB")) }
 }
 
 /// Brings the layout from an older version, 0 for none, to the current one.
-pub(super) type Upgrade = fn(&RawDatabase, u16) -> Result<(), JsValue>;
+pub(super) type Upgrade = fn(&JsValue, u16) -> Result<(), JsValue>;
 
 impl Database {
     /// Opens a database. Waits for as long as another page keeps an older version open.
@@ -150,29 +152,27 @@ impl Database {
         version: u32,
         upgrade: Upgrade,
     ) -> Result<Self, JsValue> {
-        let request = factory.open(name, version)?;
+        let request: EventTarget = call(&factory.0, "open", &name.into(), &version.into())?.unchecked_into();
         let ended = Moment::new();
         let _upgrading = listen(hooks, &request, "upgradeneeded", move |event| upgraded(&event, upgrade))?;
         let _opened = comes(hooks, &request, "success", &ended)?;
         let _failed = comes(hooks, &request, "error", &ended)?;
         ended.await;
-        let result = request.result()?;
+        let result = property(&request, "result")?;
         if !result.is_object() {
-            return Err(request.error()?);
+            return Err(property(&request, "error")?);
         }
-        let raw: RawDatabase = result.unchecked_into();
+        let raw: EventTarget = result.unchecked_into();
         let listener = listen(hooks, &raw, "versionchange", {
             let raw = raw.clone();
-            move |_| {
-                let _ = raw.close();
-            }
+            move |_| close(&raw)
         })?;
         Ok(Self { raw, hooks: hooks.clone(), _listener: listener })
     }
 
     /// Begins a transaction over some stores, named in a JS value.
     pub(super) fn begin(&self, stores: &JsValue, mode: &str, options: &JsValue) -> Result<Transaction, JsValue> {
-        let raw = self.raw.begin(stores, mode, options)?;
+        let raw: EventTarget = self.raw.unchecked_ref::<RawDatabase>().begin(stores, mode, options)?;
         let (complete, aborted) = (Moment::new(), Moment::new());
         let listeners =
             [comes(&self.hooks, &raw, "complete", &complete)?, comes(&self.hooks, &raw, "abort", &aborted)?];
@@ -182,13 +182,17 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let _ = self.raw.close();
+        close(&self.raw);
     }
+}
+
+fn close(database: &JsValue) {
+    let _ = call(database, "close", &JsValue::UNDEFINED, &JsValue::UNDEFINED);
 }
 
 /// A transaction; it is aborted when it is dropped before its end.
 pub(super) struct Transaction {
-    raw: RawTransaction,
+    raw: EventTarget,
     complete: Moment,
     aborted: Moment,
     hooks: Hooks,
@@ -204,26 +208,26 @@ pub(super) struct Reading {
 
 impl Transaction {
     pub(super) fn store(&self, name: &str) -> Result<ObjectStore, JsValue> {
-        self.raw.store(name)
+        call(&self.raw, "objectStore", &name.into(), &JsValue::UNDEFINED).map(ObjectStore)
     }
 
     /// Listens for what a request reads.
     pub(super) fn ask(&self, request: Result<Request, JsValue>) -> Result<Reading, JsValue> {
         let (request, came) = (request?, Moment::new());
-        let listener = comes(&self.hooks, &request, "success", &came)?;
+        let listener = comes(&self.hooks, &request.0, "success", &came)?;
         Ok(Reading { request, came, _listener: listener })
     }
 
     /// Waits for what a request reads. A request that fails aborts the transaction, and that tells why.
     pub(super) async fn answer(&self, reading: Reading) -> Result<JsValue, JsValue> {
         self.wait(reading.came).await?;
-        reading.request.result()
+        property(&reading.request.0, "result")
     }
 
     /// Waits until everything is written.
     pub(super) async fn finish(self) -> Result<(), JsValue> {
         // Without this the transaction ends by itself, a little later; a page that is leaving has no later.
-        let _ = self.raw.commit();
+        let _ = call(&self.raw, "commit", &JsValue::UNDEFINED, &JsValue::UNDEFINED);
         self.wait(self.complete.clone()).await
     }
 
@@ -233,14 +237,14 @@ impl Transaction {
 
     /// What aborted it; null when no request did.
     fn failure(&self) -> JsValue {
-        self.raw.aborted_by().unwrap_or_else(|thrown| thrown)
+        property(&self.raw, "error").unwrap_or_else(|thrown| thrown)
     }
 }
 
 impl Drop for Transaction {
     fn drop(&mut self) {
         if !self.complete.has_come() {
-            let _ = self.raw.abort();
+            abort(&self.raw);
         }
     }
 }
@@ -251,14 +255,18 @@ fn comes(hooks: &Hooks, target: &EventTarget, kind: &'static str, moment: &Momen
     listen(hooks, target, kind, move |_| moment.come())
 }
 
+fn abort(transaction: &JsValue) {
+    let _ = call(transaction, "abort", &JsValue::UNDEFINED, &JsValue::UNDEFINED);
+}
+
 /// An upgrade that fails is undone, and opening with it.
 fn upgraded(event: &Event, upgrade: Upgrade) {
-    let Some(request) = event.target().map(JsCast::unchecked_into::<Request>) else { return };
+    let Ok(request) = property(event, "target") else { return };
     let from = convert::number_at(event, "oldVersion").unwrap_or_default();
-    let done = request.result().and_then(|database| upgrade(database.unchecked_ref(), from));
+    let done = property(&request, "result").and_then(|database| upgrade(&database, from));
     if done.is_err()
-        && let Ok(transaction) = request.transaction()
+        && let Ok(transaction) = property(&request, "transaction")
     {
-        let _ = transaction.abort();
+        abort(&transaction);
     }
 }

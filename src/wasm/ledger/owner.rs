@@ -5,7 +5,7 @@
 //!
 //! Others ask for the lock in shared mode, so that they do not get into each other's way, and let go at once.
 
-use js_sys::{Function, Reflect, global};
+use js_sys::{Function, global};
 use wasm_bindgen::prelude::*;
 use web_sys::AbortController;
 
@@ -92,8 +92,8 @@ async fn ask(owner: &Owner, option: &str, value: &JsValue) -> Result<JsValue, Js
 
 /// Pages that are not secure have none, and neither has every Node.
 fn locks() -> Option<Locks> {
-    let navigator = Reflect::get(&global(), &"navigator".into()).ok()?;
-    let locks = Reflect::get(&navigator, &"locks".into()).ok()?;
+    let navigator = convert::property(&global(), "navigator").ok()?;
+    let locks = convert::property(&navigator, "locks").ok()?;
     locks.is_object().then(|| locks.unchecked_into())
 }
 

@@ -17,7 +17,7 @@ use crate::net::Millis;
 use crate::wasm::convert::{self, Plain};
 use crate::wasm::hooks::Hooks;
 
-use super::database::{Database, Factory, RawDatabase, Reading, Transaction};
+use super::database::{Database, Factory, ObjectStore, Reading, Transaction};
 
 /// The version that [`upgrade`] brings a database to.
 const VERSION: u32 = 1;
@@ -202,15 +202,15 @@ impl Deed {
 }
 
 /// Takes a database from an older version to the current one, step by step. A step that has shipped is never changed.
-fn upgrade(database: &RawDatabase, from: u16) -> Result<(), JsValue> {
+fn upgrade(database: &JsValue, from: u16) -> Result<(), JsValue> {
     if from < 1 {
         let (entry, place) = (Plain::new(), Plain::new());
         entry.value("keyPath", &convert::pair("conversation", "subject"));
-        let entries = database.create(ENTRIES, &entry.made())?;
+        let entries = ObjectStore::create(database, ENTRIES, &entry.made())?;
         entries.create_index(OPEN, &convert::pair("conversation", OPEN))?;
         entries.create_index(AT, &AT.into())?;
         place.text("keyPath", "conversation");
-        let places = database.create(PLACES, &place.made())?;
+        let places = ObjectStore::create(database, PLACES, &place.made())?;
         places.create_index(AT, &AT.into())?;
     }
     Ok(())
