@@ -122,12 +122,9 @@ impl Socket {
     }
 
     /// Sends a text, if the socket is open. Otherwise its close is on the way to the core, which sends again what
-    /// matters; the browser would drop the text in silence.
+    /// matters: the browser throws while connecting, and drops the text in silence later.
     fn send(&self, text: &str) {
-        if self.socket.ready_state() == WebSocket::OPEN {
-            // Throws only while connecting.
-            let _ = self.socket.send_with_str(text);
-        }
+        let _ = self.socket.send_with_str(text);
     }
 }
 

@@ -5,12 +5,12 @@
 //!
 //! Others ask for the lock in shared mode, so that they do not get into each other's way, and let go at once.
 
-use js_sys::{Function, global};
+use js_sys::global;
 use wasm_bindgen::prelude::*;
 use web_sys::AbortController;
 
 use crate::call::Owner;
-use crate::wasm::convert::{self, Plain};
+use crate::wasm::convert::{self, Plain, call, property};
 use crate::wasm::hooks::Hooks;
 use crate::wasm::listen::{Callback, callback};
 use crate::wasm::moment::{Moment, within};
@@ -23,19 +23,7 @@ extern "C" {
     /// `LockManager`.
     type Locks;
     #[wasm_bindgen(method, catch)]
-    fn request(this: &Locks, name: &str, granted: &Function) -> Result<Held, JsValue>;
-    #[wasm_bindgen(method, catch, js_name = request)]
-    fn request_with(this: &Locks, name: &str, options: &JsValue, granted: &Function) -> Result<JsValue, JsValue>;
-
-    /// The promise of a lock's end.
-    type Held;
-    #[wasm_bindgen(method, catch, js_name = catch)]
-    fn otherwise(this: &Held, rejected: &Function) -> Result<JsValue, JsValue>;
-
-    // What is called with a lock and returns at once: it lets go of the lock, and tells whether there was one. A closure of
-    // ours could do no more, and would have to be kept.
-    #[wasm_bindgen(thread_local_v2, js_name = Boolean)]
-    static BOOLEAN: Function;
+    fn request(this: &Locks, name: &str, options: &JsValue, granted: &JsValue) -> Result<JsValue, JsValue>;
 }
 
 /// Takes the lock of an owner, until the facade says that the session has ended. What is returned has to be kept.
@@ -55,9 +43,9 @@ fn request(hooks: &Hooks, locks: &Locks, owner: &Owner, granted: &Moment) -> Res
             hooks.ended().unwrap_or_default()
         }
     })?;
-    let held = locks.request(&name(owner), &callback.function)?;
+    let held = locks.request(&name(owner), &Plain::new().made(), &callback.function)?;
     // A lock that is refused is never granted, and the wait tells.
-    BOOLEAN.with(|boolean| held.otherwise(boolean))?;
+    call(&held, "catch", &passing()?, &JsValue::UNDEFINED)?;
     Ok(callback)
 }
 
@@ -87,13 +75,19 @@ async fn ask(owner: &Owner, option: &str, value: &JsValue) -> Result<JsValue, Js
     let options = Plain::new();
     options.text("mode", "shared");
     options.value(option, value);
-    convert::resolved(BOOLEAN.with(|boolean| locks.request_with(&name(owner), &options.made(), boolean))).await
+    convert::resolved(locks.request(&name(owner), &options.made(), &passing()?)).await
+}
+
+/// What is called with a lock and returns at once: it lets go of the lock, and tells whether there was one. A closure of
+/// ours could do no more, and would have to be kept.
+fn passing() -> Result<JsValue, JsValue> {
+    property(&global(), "Boolean")
 }
 
 /// Pages that are not secure have none, and neither has every Node.
 fn locks() -> Option<Locks> {
-    let navigator = convert::property(&global(), "navigator").ok()?;
-    let locks = convert::property(&navigator, "locks").ok()?;
+    let navigator = property(&global(), "navigator").ok()?;
+    let locks = property(&navigator, "locks").ok()?;
     locks.is_object().then(|| locks.unchecked_into())
 }
 
