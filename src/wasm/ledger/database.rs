@@ -225,10 +225,10 @@ impl Transaction {
     }
 
     /// Waits until everything is written.
-    pub(super) async fn finish(self) -> Result<(), JsValue> {
+    pub(super) fn finish(&self) -> impl Future<Output = Result<(), JsValue>> {
         // Without this the transaction ends by itself, a little later; a page that is leaving has no later.
         let _ = call(&self.raw, "commit", &JsValue::UNDEFINED, &JsValue::UNDEFINED);
-        self.wait(self.complete.clone()).await
+        self.wait(self.complete.clone())
     }
 
     async fn wait(&self, moment: Moment) -> Result<(), JsValue> {

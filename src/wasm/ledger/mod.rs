@@ -225,11 +225,10 @@ impl Keeper {
         let stored = place.map(|stored| stored.place);
         memory.place = [memory.place, stored].into_iter().flatten().max_by_key(|place| place.at);
         for entry in entries {
-            let (key, tool) = (entry.key.clone(), entry.tool.clone());
             // What the page knows better: its own entries, and outcomes that are still being written.
-            if page::look(&key).is_none() {
-                let claim = self.judge(entry).await.into();
-                memory.open.push(Remembered { key, tool, claim });
+            if page::look(&entry.key).is_none() {
+                let claim = self.judge(&entry).await.unwrap_or(Claim::Held);
+                memory.open.push(Remembered { key: entry.key, tool: entry.tool, claim });
             }
         }
         self.say(LedgerInput::Recalled(memory));
@@ -243,7 +242,7 @@ impl Keeper {
         let claim = match found.and_then(|mut found| found.entries.pop()) {
             Some(found) if !ours(&found) => {
                 page::withdraw(&key);
-                let claim = self.judge(found).await.into();
+                let claim = self.judge(&found).await.unwrap_or(Claim::Held);
                 if let Claim::Settled(outcome) = &claim {
                     page::record(&key, outcome.clone(), false, &self.owner);
                     page::stored(&key);
@@ -346,7 +345,12 @@ impl Keeper {
     async fn attempt(&self, deed: &Deed) -> Option<Found> {
         let (mut again, mut attempts) = (true, ATTEMPTS);
         loop {
-            let failure = match self.store().await? {
+            let store = match self.storage() {
+                Storage::Lost => return None,
+                Storage::Open(store) => Ok(store),
+                Storage::Closed => self.open().await,
+            };
+            let failure = match store {
                 Ok(store) => match within(&self.hooks, ENDURANCE, store.run(deed)).await {
                     Some(Ok(found)) => return Some(found),
                     Some(Err(failure)) => failure.into(),
@@ -365,19 +369,15 @@ impl Keeper {
         }
     }
 
-    /// The storage, opened at the first use. The owner's lock comes first: entries are made under it.
-    async fn store(&self) -> Option<Result<Rc<Store>, Failure>> {
-        match self.storage() {
-            Storage::Open(store) => Some(Ok(store)),
-            Storage::Lost => None,
-            Storage::Closed => Some(self.open().await),
-        }
-    }
-
+    /// Opens the storage. The owner's lock comes first: entries are made under it.
     async fn open(&self) -> Result<Rc<Store>, Failure> {
         let factory = database::offered()?;
         if !self.lock.try_borrow().is_ok_and(|lock| lock.is_some()) {
-            let lock = owner::hold(&self.hooks, &self.owner).await?;
+            let granted = Moment::new();
+            let lock = owner::hold(&self.hooks, &self.owner, &granted)?;
+            if lock.is_some() {
+                within(&self.hooks, PATIENCE, granted).await.ok_or(Failure::Late)?;
+            }
             drop(self.lock.try_borrow_mut().map(|mut slot| mem::replace(&mut *slot, lock)));
         }
         // Opened by a task of its own, which closes what comes too late.

@@ -16,7 +16,6 @@ use crate::wasm::listen::{Callback, callback};
 use crate::wasm::moment::{Moment, within};
 
 use super::PATIENCE;
-use super::database::Failure;
 
 #[wasm_bindgen]
 extern "C" {
@@ -26,16 +25,10 @@ extern "C" {
     fn request(this: &Locks, name: &str, options: &JsValue, granted: &JsValue) -> Result<JsValue, JsValue>;
 }
 
-/// Takes the lock of an owner, until the facade says that the session has ended. What is returned has to be kept.
-pub(super) async fn hold(hooks: &Hooks, owner: &Owner) -> Result<Option<Callback>, Failure> {
+/// Asks for the lock of an owner, to be held until the facade says that the session has ended. What is returned has to be
+/// kept; `None` where there are no locks.
+pub(super) fn hold(hooks: &Hooks, owner: &Owner, granted: &Moment) -> Result<Option<Callback>, JsValue> {
     let Some(locks) = locks() else { return Ok(None) };
-    let granted = Moment::new();
-    let callback = request(hooks, &locks, owner, &granted)?;
-    within(hooks, PATIENCE, granted).await.ok_or(Failure::Late)?;
-    Ok(Some(callback))
-}
-
-fn request(hooks: &Hooks, locks: &Locks, owner: &Owner, granted: &Moment) -> Result<Callback, JsValue> {
     let callback = callback(hooks, {
         let (granted, hooks) = (granted.clone(), hooks.clone());
         move |_| {
@@ -46,7 +39,7 @@ fn request(hooks: &Hooks, locks: &Locks, owner: &Owner, granted: &Moment) -> Res
     let held = locks.request(&name(owner), &Plain::new().made(), &callback.function)?;
     // A lock that is refused is never granted, and the wait tells.
     call(&held, "catch", &passing()?, &JsValue::UNDEFINED)?;
-    Ok(callback)
+    Ok(Some(callback))
 }
 
 /// Whether an owner lives; `None` when nothing tells.

@@ -14,22 +14,13 @@ use super::store::{Deed, Entry};
 use super::{Keeper, ROUND, owner, page};
 
 /// What is known of an entry.
-pub(super) enum Found {
+enum Found {
     /// This will not change.
     Final(Claim),
     /// A session of this page has it. The page tells its sessions when that changes.
     Here,
     /// Another page has it.
     Elsewhere(Entry),
-}
-
-impl From<Found> for Claim {
-    fn from(found: Found) -> Self {
-        match found {
-            Found::Final(claim) => claim,
-            Found::Here | Found::Elsewhere(_) => Self::Held,
-        }
-    }
 }
 
 /// The watches of a session: each with what makes it look again.
@@ -105,32 +96,32 @@ impl Keeper {
             Some(Claim::Held | Claim::Won) => return Found::Here,
             Some(Claim::Abandoned) | None => {}
         }
-        match self.read(key).await {
-            Some(entry) if gone == Some(&entry.owner) => Found::Final(ended(Some(entry))),
-            Some(entry) => self.judge(entry).await,
-            None => Found::Final(Claim::Abandoned),
+        let Some(entry) = self.read(key).await else { return Found::Final(Claim::Abandoned) };
+        if gone == Some(&entry.owner) {
+            return Found::Final(ended(Some(entry)));
+        }
+        match self.judge(&entry).await {
+            Some(claim) => Found::Final(claim),
+            None => Found::Elsewhere(entry),
         }
     }
 
-    /// What a stored entry means now.
-    pub(super) async fn judge(&self, entry: Entry) -> Found {
+    /// What a stored entry means now; `None` as long as its owner lives and has not ended it.
+    pub(super) async fn judge(&self, entry: &Entry) -> Option<Claim> {
         if entry.outcome.is_some() {
-            return Found::Final(ended(Some(entry)));
+            return Some(ended(Some(entry.clone())));
         }
-        if self.lives(&entry).await {
-            return Found::Elsewhere(entry);
+        let lives = page::has(&entry.owner)
+            || owner::lives(&self.hooks, &entry.owner).await.unwrap_or_else(|| clock::now() < entry.until);
+        if lives {
+            return None;
         }
         // The outcome may have been written between the reading and the end of its owner.
-        Found::Final(ended(self.read(&entry.key).await))
+        Some(ended(self.read(&entry.key).await))
     }
 
     async fn read(&self, key: &Key) -> Option<Entry> {
         self.attempt(&Deed::Look(key.clone())).await?.entries.pop()
-    }
-
-    async fn lives(&self, entry: &Entry) -> bool {
-        page::has(&entry.owner)
-            || owner::lives(&self.hooks, &entry.owner).await.unwrap_or_else(|| clock::now() < entry.until)
     }
 
     /// Waits for the end of an entry's owner; where nothing tells, for as long as it may take.
