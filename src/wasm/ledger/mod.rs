@@ -32,7 +32,7 @@ use super::{clock, task};
 use channel::Channel;
 use database::Failure;
 use prune::Limits;
-use store::{Deed, Entry, Found, Store};
+use store::{Deed, Entry, Found, Store, StoredPlace};
 use watch::Watches;
 
 const DATABASE: &str = "pagehand";
@@ -135,16 +135,7 @@ impl Keeper {
             queue.push_back(work);
         }
         if !self.working.replace(true) {
-            let keeper = Rc::clone(self);
-            self.spawn("the ledger", async move {
-                while let Some(work) = keeper.next() {
-                    match work {
-                        Work::Effect(effect) => keeper.work(effect).await,
-                        Work::Then(what) => what(),
-                    }
-                }
-                keeper.working.set(false);
-            });
+            self.spawn("the ledger", Rc::clone(self).work());
         }
     }
 
@@ -152,27 +143,37 @@ impl Keeper {
         self.queue.try_borrow_mut().ok()?.pop_front()
     }
 
-    /// Does something in the page's memory at once and in the storage then, and tells the core what came of it.
-    async fn work(self: &Rc<Self>, effect: LedgerEffect) {
-        let Some(deed) = self.begin(effect) else { return };
-        let found = self.attempt(&deed).await;
-        match &deed {
-            Deed::Recall(conversation) => self.recalled(conversation, found).await,
-            Deed::Claim(entry) => self.claimed(entry, found).await,
-            Deed::Record { entry, outcome, owed } => {
-                if found.is_some() && !owed {
-                    page::stored(&entry.key);
+    /// Does one thing after another: in the page's memory at once, in the storage then; and tells the core what came of it.
+    async fn work(self: Rc<Self>) {
+        while let Some(work) = self.next() {
+            let deed = match work {
+                Work::Effect(effect) => self.begin(effect),
+                Work::Then(what) => {
+                    what();
+                    None
                 }
-                self.tell_pages(&entry.key, Some(outcome));
-            }
-            Deed::Discharge(key) => {
-                if found.is_some() {
-                    page::stored(key);
+            };
+            let Some(deed) = deed else { continue };
+            let found = self.attempt(&deed).await;
+            match &deed {
+                Deed::Recall(conversation) => self.recalled(conversation, found).await,
+                Deed::Claim(entry) => self.claimed(entry, found).await,
+                Deed::Record { entry, outcome, owed } => {
+                    if found.is_some() && !owed {
+                        page::stored(&entry.key);
+                    }
+                    self.tell_pages(&entry.key, Some(outcome));
                 }
+                Deed::Discharge(key) => {
+                    if found.is_some() {
+                        page::stored(key);
+                    }
+                }
+                Deed::Remember { conversation, place, over, .. } => self.remembered(conversation, place, over, found),
+                Deed::Look(_) => {}
             }
-            Deed::Remember { conversation, place, over, .. } => self.remembered(conversation, place, over, found),
-            Deed::Look(_) => {}
         }
+        self.working.set(false);
     }
 
     /// What the page does at once, and what is to be done with the storage then, if anything.
@@ -222,8 +223,11 @@ impl Keeper {
     async fn recalled(self: &Rc<Self>, conversation: &Rc<str>, found: Option<Found>) {
         let mut memory = page::recall(conversation);
         let Found { entries, place } = found.unwrap_or_default();
-        let stored = place.map(|stored| stored.place);
-        memory.place = [memory.place, stored].into_iter().flatten().max_by_key(|place| place.at);
+        if let Some(StoredPlace { place, .. }) = place
+            && memory.place.as_ref().is_none_or(|known| known.at <= place.at)
+        {
+            memory.place = Some(place);
+        }
         for entry in entries {
             // What the page knows better: its own entries, and outcomes that are still being written.
             if page::look(&entry.key).is_none() {
