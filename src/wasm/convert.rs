@@ -139,9 +139,9 @@ fn float_at(value: &JsValue, name: &str) -> Option<f64> {
     property(value, name).ok()?.as_f64()
 }
 
-/// A property.
+/// A property. What is no object has none.
 pub(super) fn property(value: &JsValue, name: &str) -> Result<JsValue, JsValue> {
-    Reflect::get(value, &name.into())
+    if value.is_object() { Reflect::get(value, &name.into()) } else { Ok(JsValue::UNDEFINED) }
 }
 
 /// Calls a method.

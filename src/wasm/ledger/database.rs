@@ -7,7 +7,7 @@ use js_sys::global;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, EventTarget};
 
-use crate::wasm::convert::{self, call, property};
+use crate::wasm::convert::{self, Plain, call, property};
 use crate::wasm::hooks::Hooks;
 use crate::wasm::listen::{Listener, listen};
 use crate::wasm::moment::{Moment, until};
@@ -31,6 +31,13 @@ pub(super) struct ObjectStore(JsValue);
 
 /// `IDBRequest` and `IDBOpenDBRequest`.
 pub(super) struct Request(EventTarget);
+
+impl Request {
+    /// What was read; it has come.
+    pub(super) fn result(&self) -> Result<JsValue, JsValue> {
+        property(&self.0, "result")
+    }
+}
 
 impl ObjectStore {
     /// Of a database that is being upgraded.
@@ -171,8 +178,10 @@ impl Database {
     }
 
     /// Begins a transaction over some stores, named in a JS value.
-    pub(super) fn begin(&self, stores: &JsValue, mode: &str, options: &JsValue) -> Result<Transaction, JsValue> {
-        let raw: EventTarget = self.raw.unchecked_ref::<RawDatabase>().begin(stores, mode, options)?;
+    pub(super) fn begin(&self, stores: &JsValue, mode: &str, durability: &str) -> Result<Transaction, JsValue> {
+        let options = Plain::new();
+        options.text("durability", durability);
+        let raw = self.raw.unchecked_ref::<RawDatabase>().begin(stores, mode, &options.made())?;
         let (complete, aborted) = (Moment::new(), Moment::new());
         let listeners =
             [comes(&self.hooks, &raw, "complete", &complete)?, comes(&self.hooks, &raw, "abort", &aborted)?];
@@ -199,29 +208,17 @@ pub(super) struct Transaction {
     _listeners: [Listener; 2],
 }
 
-/// A request that was made, and what it reads will be heard.
-pub(super) struct Reading {
-    request: Request,
-    came: Moment,
-    _listener: Listener,
-}
-
 impl Transaction {
     pub(super) fn store(&self, name: &str) -> Result<ObjectStore, JsValue> {
         call(&self.raw, "objectStore", &name.into(), &JsValue::UNDEFINED).map(ObjectStore)
     }
 
-    /// Listens for what a request reads.
-    pub(super) fn ask(&self, request: Result<Request, JsValue>) -> Result<Reading, JsValue> {
-        let (request, came) = (request?, Moment::new());
-        let listener = comes(&self.hooks, &request.0, "success", &came)?;
-        Ok(Reading { request, came, _listener: listener })
-    }
-
-    /// Waits for what a request reads. A request that fails aborts the transaction, and that tells why.
-    pub(super) async fn answer(&self, reading: Reading) -> Result<JsValue, JsValue> {
-        self.wait(reading.came).await?;
-        property(&reading.request.0, "result")
+    /// Waits for what a request reads, and all requests before it. One that fails aborts the transaction, and that tells why.
+    pub(super) async fn read(&self, request: &Request) -> Result<JsValue, JsValue> {
+        let came = Moment::new();
+        let _listener = comes(&self.hooks, &request.0, "success", &came)?;
+        self.wait(came).await?;
+        request.result()
     }
 
     /// Waits until everything is written.

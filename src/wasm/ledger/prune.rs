@@ -61,20 +61,20 @@ impl Store {
         let store = transaction.store(store)?;
         let (mut excess, mut age, mut open) = (limits.batch, Some(limits.age), Vec::new());
         if surplus == Surplus::TooMuch {
-            let count = transaction.answer(transaction.ask(store.count())?).await?.as_f64().map_or(0, whole);
+            let count = transaction.read(&store.count()?).await?.as_f64().map_or(0, whole);
             (excess, age) = match (count.saturating_sub(limits.too_many), count.saturating_sub(limits.many)) {
                 (0, 0) => return Ok(false),
                 (0, many) => (many, Some(limits.old)),
                 (too_many, _) => (too_many, None),
             };
-            let keys = store.index(OPEN)?.get_all_keys(&JsValue::UNDEFINED, u32::MAX);
-            let keys = transaction.answer(transaction.ask(keys)?).await?;
+            let keys = store.index(OPEN)?.get_all_keys(&JsValue::UNDEFINED, u32::MAX)?;
+            let keys = transaction.read(&keys).await?;
             open = keys.unchecked_ref::<Array>().iter().filter_map(|key| convert::json_of(&key)).collect();
         }
         let wanted = excess.min(limits.batch);
         let range = age.map_or(Ok(JsValue::UNDEFINED), |age| up_to(before(now, age)))?;
         let most = u32::try_from(wanted.saturating_add(open.len())).unwrap_or(u32::MAX);
-        let keys = transaction.answer(transaction.ask(store.index(AT)?.get_all_keys(&range, most))?).await?;
+        let keys = transaction.read(&store.index(AT)?.get_all_keys(&range, most)?).await?;
         let stays = |key: &JsValue| convert::json_of(key).is_some_and(|key| open.contains(&key));
         let mut deleted = 0;
         for key in keys.unchecked_ref::<Array>().iter().filter(|key| !stays(key)).take(wanted) {

@@ -17,7 +17,7 @@ use crate::net::Millis;
 use crate::wasm::convert::{self, Plain};
 use crate::wasm::hooks::Hooks;
 
-use super::database::{Database, Factory, ObjectStore, Reading, Transaction};
+use super::database::{Database, Factory, ObjectStore, Request, Transaction};
 
 /// The version that [`upgrade`] brings a database to.
 const VERSION: u32 = 1;
@@ -122,26 +122,26 @@ impl Deed {
     fn begin(&self, store: &Store) -> Result<Transaction, JsValue> {
         match self {
             Self::Claim(_) | Self::Record { .. } | Self::Discharge(_) => store.write(ENTRIES),
-            Self::Look(_) => store.0.begin(&ENTRIES.into(), "readonly", &JsValue::UNDEFINED),
-            Self::Recall(_) => store.0.begin(&convert::pair(ENTRIES, PLACES), "readonly", &JsValue::UNDEFINED),
-            Self::Remember { .. } => store.0.begin(&PLACES.into(), "readwrite", &JsValue::UNDEFINED),
+            Self::Look(_) => store.0.begin(&ENTRIES.into(), "readonly", "default"),
+            Self::Recall(_) => store.0.begin(&convert::pair(ENTRIES, PLACES), "readonly", "default"),
+            Self::Remember { .. } => store.0.begin(&PLACES.into(), "readwrite", "default"),
         }
     }
 
     /// Asks for what has to be known.
-    fn ask(&self, transaction: &Transaction) -> Result<Vec<Reading>, JsValue> {
-        let place = |conversation: &str| transaction.ask(transaction.store(PLACES)?.get(&conversation.into()));
+    fn ask(&self, transaction: &Transaction) -> Result<Vec<Request>, JsValue> {
+        let place = |conversation: &str| transaction.store(PLACES)?.get(&conversation.into());
         match self {
             Self::Claim(Entry { key, .. })
             | Self::Look(key)
             | Self::Record { entry: Entry { key, .. }, .. }
             | Self::Discharge(key) => {
                 let key = convert::pair(&key.conversation, &key.subject);
-                Ok(vec![transaction.ask(transaction.store(ENTRIES)?.get(&key))?])
+                Ok(vec![transaction.store(ENTRIES)?.get(&key)?])
             }
             Self::Recall(conversation) => {
                 let open = Array::of2(&(**conversation).into(), &1.into());
-                let open = transaction.ask(transaction.store(ENTRIES)?.index(OPEN)?.get_all(&open))?;
+                let open = transaction.store(ENTRIES)?.index(OPEN)?.get_all(&open)?;
                 Ok(vec![open, place(conversation)?])
             }
             // A page that is leaving has no time to read first.
@@ -150,54 +150,55 @@ impl Deed {
         }
     }
 
-    /// What was found in what was asked for.
-    fn find(&self, known: &[JsValue]) -> Found {
-        let mut found = Found { entries: Vec::new(), place: known.last().and_then(StoredPlace::read) };
+    /// What was found by what was asked.
+    fn find(&self, asked: &[Request]) -> Result<Found, JsValue> {
+        let mut found = Found::default();
+        let [first, others @ ..] = asked else { return Ok(found) };
+        let known = first.result()?;
         match self {
             Self::Claim(_) | Self::Look(_) | Self::Record { .. } | Self::Discharge(_) => {
-                found.entries.extend(known.first().and_then(Entry::read));
+                found.entries.extend(Entry::read(&known));
             }
             Self::Recall(_) => {
-                let open = known.first().map(|open| open.unchecked_ref::<Array>().iter());
-                found.entries.extend(open.into_iter().flatten().filter_map(|entry| Entry::read(&entry)));
+                let open = known.unchecked_ref::<Array>().iter();
+                found.entries.extend(open.filter_map(|entry| Entry::read(&entry)));
+                if let [place] = others {
+                    found.place = StoredPlace::read(&place.result()?);
+                }
             }
             Self::Remember { owner, over, .. } => {
-                found.place.take_if(|there| over.allows(there.owner == *owner, &there.place.position));
+                found.place = StoredPlace::read(&known)
+                    .filter(|there| !over.allows(there.owner == *owner, &there.place.position));
             }
         }
-        found
+        Ok(found)
     }
 
     /// Writes what is to be written. Whether there is anything.
     fn write(&self, transaction: &Transaction, found: &Found) -> Result<bool, JsValue> {
-        match (self, found.entries.first()) {
-            (Self::Claim(entry), None) => {
-                transaction.store(ENTRIES)?.add(&entry.to_js(None, true))?;
-            }
+        let row = match (self, found.entries.first()) {
+            (Self::Claim(entry), None) => entry.to_js(None, true),
             (Self::Record { outcome, owed, .. }, Some(entry @ Entry { outcome: None, .. }))
-            | (Self::Record { entry, outcome, owed }, None) => {
-                transaction.store(ENTRIES)?.put(&entry.to_js(Some(outcome.get()), *owed))?;
-            }
-            (Self::Discharge(_), Some(entry)) => {
-                transaction.store(ENTRIES)?.put(&entry.to_js(entry.outcome.as_deref(), false))?;
-            }
+            | (Self::Record { entry, outcome, owed }, None) => entry.to_js(Some(outcome.get()), *owed),
+            (Self::Discharge(_), Some(entry)) => entry.to_js(entry.outcome.as_deref(), false),
             (Self::Remember { conversation, place, owner, .. }, _) => {
                 let (position, owner) = match &found.place {
                     Some(stays) => (&stays.place.position, &stays.owner),
                     None => (&place.position, owner),
                 };
-                let stored = Plain::new();
-                stored.text("conversation", conversation);
-                stored.text("position", position);
-                stored.text("owner", &owner.0);
-                stored.time(AT, place.at);
-                transaction.store(PLACES)?.put(&stored.made())?;
+                let row = Plain::new();
+                row.text("conversation", conversation);
+                row.text("position", position);
+                row.text("owner", &owner.0);
+                row.time(AT, place.at);
+                row.made()
             }
             (Self::Claim(_) | Self::Record { .. }, Some(_))
             | (Self::Discharge(_), None)
             | (Self::Look(_) | Self::Recall(_), _) => return Ok(false),
-        }
-        Ok(true)
+        };
+        let store = transaction.store(if matches!(self, Self::Remember { .. }) { PLACES } else { ENTRIES })?;
+        if matches!(self, Self::Claim(_)) { store.add(&row) } else { store.put(&row) }.map(|_| true)
     }
 }
 
@@ -226,11 +227,11 @@ impl Store {
 
     pub(in crate::wasm) async fn run(&self, deed: &Deed) -> Result<Found, JsValue> {
         let transaction = deed.begin(self)?;
-        let mut known = Vec::new();
-        for reading in deed.ask(&transaction)? {
-            known.push(transaction.answer(reading).await?);
+        let asked = deed.ask(&transaction)?;
+        if let Some(last) = asked.last() {
+            transaction.read(last).await?;
         }
-        let found = deed.find(&known);
+        let found = deed.find(&asked)?;
         if deed.write(&transaction, &found)? {
             transaction.finish().await?;
         }
@@ -240,8 +241,6 @@ impl Store {
     /// A transaction that writes to one store and is on the disk when it ends: a claim that a power cut took back would
     /// let a call run twice.
     pub(super) fn write(&self, store: &str) -> Result<Transaction, JsValue> {
-        let options = Plain::new();
-        options.text("durability", "strict");
-        self.0.begin(&store.into(), "readwrite", &options.made())
+        self.0.begin(&store.into(), "readwrite", "strict")
     }
 }
