@@ -122,9 +122,12 @@ impl Socket {
     }
 
     /// Sends a text, if the socket is open. Otherwise its close is on the way to the core, which sends again what
-    /// matters: the browser throws while connecting, and drops the text in silence later.
+    /// matters; the browser would drop the text in silence.
     fn send(&self, text: &str) {
-        let _ = self.socket.send_with_str(text);
+        if self.socket.ready_state() == WebSocket::OPEN {
+            // Throws only while connecting.
+            let _ = self.socket.send_with_str(text);
+        }
     }
 }
 
