@@ -250,8 +250,10 @@ export class Conversation {
   }
 
   /** @type {import("./live-session.js").Review} */
-  #review = (handler, tool, callId, args, signal) =>
-    this.#guards.before({ tool, callId, arguments: JSON.parse(args) }, handler, signal);
+  #review = (handler, tool, callId, args, ended) =>
+    this.#live.runs.begin(ended, (signal) =>
+      this.#guards.before({ tool, callId, arguments: JSON.parse(args) }, handler, signal),
+    );
 
   /** @param {Plan} plan */
   async #open(plan) {
@@ -273,14 +275,15 @@ export class Conversation {
    */
   #handler({ name, execute }) {
     /** @param {any} args @param {Omit<CallContext, "conversation">} context */
-    return async (args, { signal, callId, argumentsText }) => {
-      try {
-        const result = await execute?.(args, { signal, callId, argumentsText, conversation: this });
-        return await this.#guards.after({ tool: name, callId, arguments: args }, result, signal);
-      } catch (error) {
-        this.#live.told.calls.threw(callId, error);
-        throw error;
-      }
-    };
+    return (args, { signal: ended, callId, argumentsText }) =>
+      this.#live.runs.begin(ended, async (signal) => {
+        try {
+          const result = await execute?.(args, { signal, callId, argumentsText, conversation: this });
+          return await this.#guards.after({ tool: name, callId, arguments: args }, result, signal);
+        } catch (error) {
+          this.#live.told.calls.threw(callId, error);
+          throw error;
+        }
+      });
   }
 }

@@ -55,7 +55,8 @@ export class Core {
     try {
       return work();
     } catch (thrown) {
-      if (thrown instanceof WebAssembly.RuntimeError) throw this.#lost(thrown);
+      // After a panic whatever still asks something of the instance is told that it is another's.
+      if (thrown instanceof WebAssembly.RuntimeError || this.#panic !== undefined) throw this.#lost(thrown);
       if (isOutOfStack(thrown)) this.#overflowed(thrown);
       throw thrown;
     }

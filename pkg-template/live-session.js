@@ -8,6 +8,7 @@ import { jsonOf, optionsOf, partsOf, signalOf, textOf } from "./checks.js";
 import { TOPICS } from "./emitter.js";
 import { closed, coreError } from "./errors.js";
 import { Operations } from "./operations.js";
+import { Runs } from "./runs.js";
 import { textInto } from "./text.js";
 import { Told } from "./told.js";
 
@@ -53,6 +54,9 @@ export class LiveSession {
   #ended = new Promise((resolve) => {
     this.#letGo = resolve;
   });
+
+  /** What runs for it. */
+  runs = new Runs();
 
   /** What it says. */
   told = new Told(
@@ -122,6 +126,7 @@ export class LiveSession {
   lost(error) {
     const { code, message, details } = error;
     this.#end(error);
+    this.runs.abort(error);
     this.told.deliver("error", { code, message, details });
     this.told.deliver("connection", { state: "closed", reason: message, code });
     this.told.emitter.end();

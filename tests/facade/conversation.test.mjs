@@ -502,6 +502,54 @@ async function conversations() {
     await next.close();
   });
 
+  testInside("a panic of the core rejects everything that waits, says where and nothing else, and the next conversation works", async (t) => {
+    t.mock.method(console, "error", () => {});
+    let signal;
+    const held = [];
+    const execute = (_args, context) => {
+      signal = context.signal;
+      return new Promise((resolve) => held.push(resolve));
+    };
+    // Node waits for the timers of an instance that is lost.
+    const hold = tool({ name: "add", description: "Adds", inputSchema: numbers, timeout: 3_000, execute });
+    const two = { tool_calls: [1, 2].map((a) => ({ name: "add", arguments: { a, b: 2 } })) };
+    const { conversation, server, mock } = await setUp(t, [two, done], [hold]);
+    await mock.ask("PUT", "/mock/scripts/other", { steps: [{ hold: "panic", finish: "done" }] });
+    const other = await server.start({ workspace: "/workspace/project", agent: agent("other") });
+    const connections = record(conversation, "connection");
+    for (const each of [conversation, other]) await each.send("canary words");
+    await until(() => held.length === 2);
+    const waiting = [conversation.idle(), other.idle()].map(rejection);
+    const glue = await load("openhands-glue.js");
+    const exports = await glue.default();
+    const { undeclare } = glue.Session.prototype;
+    // Nothing that an app or a server says makes the core panic. A border that lies does: no text is as long as this.
+    glue.Session.prototype.undeclare = function (operation) {
+      return exports.session_undeclare(this.__wbg_ptr, operation, 8, 0xffff_fff0);
+    };
+    const lost = rejection(conversation.undeclare("add"));
+    // What is asked before anybody could hear of the panic, and what settles then, belongs to an instance that is no more.
+    waiting.push(rejection(conversation.run()));
+    held[0]({ sum: 3 });
+    const error = await lost;
+    glue.Session.prototype.undeclare = undeclare;
+
+    assert.equal(error.code, "internal_panic");
+    assert.match(error.details.message, /^a call: panicked at /);
+    assert.ok(error.cause instanceof WebAssembly.RuntimeError);
+    for (const rejected of waiting) assert.equal(await rejected, error);
+    assert.equal(signal.reason, error);
+    assert.equal(connections.at(-1).code, "internal_panic");
+    assert.equal((await rejection(other.send("x"))).code, "internal_panic");
+    const [printed, ...more] = console.error.mock.calls.map((call) => call.arguments.join(" "));
+    assert.deepEqual(more, []);
+    for (const said of [printed, JSON.stringify(error), error.message, error.stack]) assert.doesNotMatch(said, /canary/);
+    await worksAgain(t, server, mock);
+    // The test fails if this is an exception that nobody catches.
+    held[1]({ sum: 4 });
+    await new Promise((settled) => setTimeout(settled));
+  });
+
   testInside("case_30_after_the_core_was_lost_the_declared_set_is_the_same", async (t) => {
     t.mock.method(console, "error", () => {});
     const tools = [add(() => 3)];

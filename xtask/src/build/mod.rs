@@ -2,6 +2,7 @@
 
 mod bundle;
 mod crates;
+mod glue;
 mod names;
 mod package;
 mod sizes;

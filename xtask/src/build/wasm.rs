@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    build::{Profile, names::Renamed},
+    build::{Profile, glue, names::Renamed},
     files,
     process::{Program, step},
     tools::{node::Packages, wasm_bindgen::WasmBindgen, wasm_target},
@@ -95,6 +95,7 @@ pub(crate) fn build(
 
     let bound = before_optimisation(workspace, profile, name);
     let folder = folder(workspace, profile, name);
+    let bound_script = folder.join(format!("{name}.js"));
     // Ourselves, too: we give the options.
     let sources = [input.clone(), tools.bindgen.clone(), std::env::current_exe()?];
     if !sources.iter().all(|source| files::is_up_to_date(&bound, source)) {
@@ -107,10 +108,15 @@ pub(crate) fn build(
                 // Our facade says where the file is. The glue's own default would be a second URL for bundlers to follow.
                 .arg("--omit-default-module-path")
                 .arg(&input)
-                .run()
+                .run()?;
+            let mended = files::read(&bound_script).and_then(|script| glue::mended(&script));
+            if mended.is_err() {
+                // It must not look as if it were done.
+                files::remove(&folder)?;
+            }
+            files::write(&bound_script, mended?.as_bytes())
         })?;
     }
-    let bound_script = folder.join(format!("{name}.js"));
     let (wasm, script) = match packages {
         None => (bound, bound_script),
         Some(packages) => {
