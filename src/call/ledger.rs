@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use serde_json::value::RawValue;
 
+use crate::json::Object;
 use crate::list::List;
 use crate::net::Millis;
 use crate::sorted::Sorted;
@@ -70,6 +71,21 @@ pub enum Claim {
     Abandoned,
     /// It has this outcome.
     Settled(Box<RawValue>),
+}
+
+impl Claim {
+    /// The same about a call. What is stored as its outcome and is none tells nothing but that it is over.
+    #[must_use]
+    pub fn of_call(self) -> Self {
+        match self {
+            Self::Settled(outcome)
+                if Object::read(outcome.get()).is_none_or(|outcome| outcome.string("kind").is_none()) =>
+            {
+                Self::Abandoned
+            }
+            claim => claim,
+        }
+    }
 }
 
 /// One thing to do with the ledger.
@@ -333,6 +349,16 @@ mod tests {
 
     fn outcome(text: &str) -> Box<RawValue> {
         RawValue::from_string(text.into()).unwrap()
+    }
+
+    #[test]
+    fn what_is_stored_as_an_outcome_and_is_none_tells_nothing() {
+        for text in ["5", "null", "[]", "{}", r#"{"kind":1}"#] {
+            assert!(matches!(Claim::Settled(outcome(text)).of_call(), Claim::Abandoned), "{text}");
+        }
+        let of_a_later_version = Claim::Settled(outcome(r#"{"kind":"postponed"}"#));
+        assert!(matches!(of_a_later_version.of_call(), Claim::Settled(_)));
+        assert!(matches!(Claim::Held.of_call(), Claim::Held));
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Conversation {
             LedgerInput::Recalled(memory) => self.recalled(memory, now),
             LedgerInput::Claimed { key, claim } => {
                 if let Some(call) = key.as_call() {
-                    self.calls_do(now, |calls, _, out| calls.claimed(&call, claim, now, out));
+                    self.calls_do(now, |calls, _, out| calls.claimed(&call, claim.of_call(), now, out));
                 } else if let Some(call) = key.as_answer() {
                     self.result_claimed(&call, &claim);
                 } else {
@@ -55,7 +55,7 @@ impl Conversation {
             }
             LedgerInput::Watched { key, claim } => {
                 if let Some(call) = key.as_call() {
-                    self.calls_do(now, |calls, _, out| calls.watched(&call, claim, out));
+                    self.calls_do(now, |calls, _, out| calls.watched(&call, claim.of_call(), out));
                 } else if let Some(call) = key.as_answer() {
                     self.result_watched(&call, &claim);
                 }
@@ -69,7 +69,8 @@ impl Conversation {
     fn recalled(&mut self, memory: Memory, now: Millis) {
         let Phase::Recalling(operation) = self.phase else { return };
         self.phase = Phase::Opening(operation);
-        let known = memory.open.into_iter().filter_map(|open| Some((open.key.as_call()?, open.tool, open.claim)));
+        let known =
+            memory.open.into_iter().filter_map(|open| Some((open.key.as_call()?, open.tool, open.claim.of_call())));
         for (call, tool, claim) in known {
             if let Claim::Settled(outcome) = &claim {
                 self.owe_from_before(call.clone(), tool.clone(), outcome);

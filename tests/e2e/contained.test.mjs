@@ -6,8 +6,8 @@ import { on } from "./support/suite.mjs";
 const describe = (name, handler = "echo", more) => ({ name, description: `Does ${name}.`, handler, ...more });
 
 /** An action and its acknowledgement as the server would send them, with arguments that no server would. */
-async function raw(server, talk, tool, args) {
-  const [id, ack] = [crypto.randomUUID(), crypto.randomUUID()];
+async function raw(server, talk, tool, args, id = crypto.randomUUID()) {
+  const ack = crypto.randomUUID();
   const action = `{"kind":"ClientAction_${tool}",${args}}`;
   const events = [
     `{"id":"${id}","kind":"ActionEvent","source":"agent","thought":[],"tool_name":"${tool}","tool_call_id":"${id}","action":${action}}`,
@@ -109,5 +109,43 @@ on(["mock"], (scenario) => {
     const again = await lab.attach(server, first.id, { tools });
     assert.equal((await again.turn()).status, "finished");
     assert.equal((await again.runs()).filter((run) => run.callId === callId).length, 0);
+  });
+
+  scenario("what is no record of ours in the ledger is a call that nobody runs again, and costs nobody the ledger", async ({ server, lab, runs }) => {
+    const open = unique("open");
+    const tools = [describe(open, "echo", { inputSchema: { type: "object" } })];
+    const talk = await lab.start(server, { tools, steps: [call(open), finish("ok"), call(open), finish("ok")] });
+    assert.equal((await talk.turn()).status, "finished");
+    const littered = await lab.run("litter");
+    assert.ok(littered.length > 5);
+    for (const id of littered.slice(0, -2)) {
+      const { value } = await raw(server, talk, open, '"n":1', id);
+      assert.equal(value.outcome.kind, "interrupted", id);
+    }
+    const { value } = await raw(server, talk, open, '"n":1', "of nobody");
+    assert.equal(value.outcome.kind, "ok");
+    assert.deepEqual((await talk.heard("notice")).filter(({ code }) => code === "storage_unavailable"), []);
+
+    await lab.reload();
+    const again = await lab.attach(server, talk.id, { tools });
+    for (const id of littered.slice(-2)) {
+      const { value } = await raw(server, again, open, '"n":1', id);
+      assert.equal(value.outcome.kind, "interrupted", id);
+    }
+    assert.equal((await again.turn()).status, "finished");
+    assert.deepEqual((await again.heard("notice")).filter(({ code }) => code === "storage_unavailable"), []);
+    assert.deepEqual(runs.of(open).filter(({ callId }) => littered.includes(callId)), []);
+    assert.equal(runs.of(open).length, 3);
+  });
+
+  scenario("a later version may take the database: the page lets go of it, says so, and goes on", async ({ server, lab, runs }) => {
+    const open = unique("open");
+    const talk = await lab.start(server, { tools: [describe(open)], steps: [call(open), finish("ok"), call(open), finish("ok")] });
+    assert.equal((await talk.turn()).status, "finished");
+    await lab.run("takeDatabase", 2);
+    assert.equal((await talk.turn()).status, "finished");
+    assert.deepEqual((await talk.outcomes(open)).map(({ kind }) => kind), ["ok", "ok"]);
+    assert.equal((await talk.heard("notice")).filter(({ code }) => code === "storage_unavailable").length, 1);
+    assert.equal(runs.of(open).length, 2);
   });
 });

@@ -188,7 +188,7 @@ on(["mock", "legacy", "real", "real143"], (scenario) => {
 });
 
 on(["mock"], (scenario) => {
-  for (const storage of /** @type {const} */ (["missing", "blocked", "failing", "silent"])) {
+  for (const storage of /** @type {const} */ (["missing", "blocked", "failing", "silent", "foreign", "bare", "later", "contested"])) {
     scenario(`where IndexedDB is ${storage}, calls run all the same, and the app is told`, async ({ server, openPage, runs }) => {
       const open = unique("open");
       const lab = await openPage({ storage });

@@ -49,6 +49,11 @@ impl ObjectStore {
         call(&self.0, "createIndex", &name.into(), path).map(drop)
     }
 
+    /// What its rows are known by: a JSON text.
+    pub(super) fn key_path(&self) -> Result<Option<String>, JsValue> {
+        property(&self.0, "keyPath").map(|path| convert::json_of(&path))
+    }
+
     pub(super) fn index(&self, name: &str) -> Result<Self, JsValue> {
         call(&self.0, "index", &name.into(), &JsValue::UNDEFINED).map(Self)
     }
@@ -96,6 +101,8 @@ pub(in crate::wasm) enum Failure {
     /// The transaction had ended when it was to be used further. Something held the page up: in Firefox microtasks wait while a
     /// dialog or a synchronous request is open, and transactions do not.
     Ended,
+    /// It is not laid out as ours.
+    Foreign,
     /// The site has no space left.
     Full,
     /// No answer came in time.
@@ -111,6 +118,7 @@ impl Failure {
             Self::Missing(what) => ["this browser offers no ", what, " here"].concat(),
             Self::Closed => "the database was closed or deleted".into(),
             Self::Ended => "the browser ended transactions too soon".into(),
+            Self::Foreign => "the database pagehand of this site is not ours".into(),
             Self::Full => "the storage of this site is full".into(),
             Self::Late => "the browser's storage did not answer in time".into(),
             Self::Other(name) => ["the browser's storage failed: ", name].concat(),
@@ -127,6 +135,7 @@ impl From<JsValue> for Failure {
         match name.as_str() {
             "InvalidStateError" | "AbortError" => Self::Closed,
             "TransactionInactiveError" => Self::Ended,
+            "NotFoundError" => Self::Foreign,
             "QuotaExceededError" => Self::Full,
             "" => Self::Other(message),
             _ => Self::Other(name),

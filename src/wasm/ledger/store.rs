@@ -17,7 +17,7 @@ use crate::net::Millis;
 use crate::wasm::convert::{self, Plain};
 use crate::wasm::hooks::Hooks;
 
-use super::database::{Database, Factory, ObjectStore, Request, Transaction};
+use super::database::{Database, Factory, Failure, ObjectStore, Request, Transaction};
 
 /// The version that [`upgrade`] brings a database to.
 const VERSION: u32 = 1;
@@ -47,17 +47,17 @@ impl Entry {
         Self { key: key.clone(), owner: owner.clone(), tool, at: now, until: now + lease + GRACE, outcome: None }
     }
 
-    /// Reads what the database has; `None` also when it has nothing.
+    /// Reads what the database has under a key; `None` when it has nothing. Whatever is there is somebody's claim, be it no entry of
+    /// ours: then it has an owner who does not live, and what was lost with it is not run.
     fn read(stored: &JsValue) -> Option<Self> {
-        Some(Self {
-            key: Key {
-                conversation: convert::text_at(stored, "conversation")?.into(),
-                subject: convert::text_at(stored, "subject")?.into(),
-            },
-            owner: Owner(convert::text_at(stored, "owner")?.into()),
-            tool: convert::text_at(stored, "tool")?,
-            at: convert::millis_at(stored, AT)?,
-            until: convert::millis_at(stored, "until")?,
+        let text = |name| convert::text_at(stored, name).unwrap_or_default();
+        let time = |name| convert::millis_at(stored, name).unwrap_or_default();
+        stored.is_object().then(|| Self {
+            key: Key { conversation: text("conversation").into(), subject: text("subject").into() },
+            owner: Owner(text("owner").into()),
+            tool: text("tool"),
+            at: time(AT),
+            until: time("until"),
             outcome: convert::text_at(stored, "outcome"),
         })
     }
@@ -161,7 +161,9 @@ impl Deed {
             }
             Self::Recall(_) => {
                 let open = known.unchecked_ref::<Array>().iter();
-                found.entries.extend(open.filter_map(|entry| Entry::read(&entry)));
+                // Those with a subject of ours.
+                let named = open.filter_map(|entry| Entry::read(&entry)).filter(|entry| !entry.key.subject.is_empty());
+                found.entries.extend(named);
                 if let [place] = others {
                     found.place = StoredPlace::read(&place.result()?);
                 }
@@ -221,8 +223,19 @@ fn upgrade(database: &JsValue, from: u16) -> Result<(), JsValue> {
 pub(in crate::wasm) struct Store(Database);
 
 impl Store {
-    pub(in crate::wasm) async fn open(hooks: &Hooks, factory: &Factory, name: &str) -> Result<Self, JsValue> {
-        Ok(Self(Database::open(hooks, factory, name, VERSION, upgrade).await?))
+    pub(in crate::wasm) async fn open(hooks: &Hooks, factory: &Factory, name: &str) -> Result<Self, Failure> {
+        let store = Self(Database::open(hooks, factory, name, VERSION, upgrade).await?);
+        if store.is_laid_out()? { Ok(store) } else { Err(Failure::Foreign) }
+    }
+
+    /// Whether the database is ours, and not just one of this name and version: with other keys two claims could both be won.
+    fn is_laid_out(&self) -> Result<bool, JsValue> {
+        let transaction = self.0.begin(&convert::pair(ENTRIES, PLACES), "readonly", "default")?;
+        let entries = transaction.store(ENTRIES)?;
+        let known_by = |store: &ObjectStore, path| store.key_path().map(|found| found.as_deref() == Some(path));
+        Ok(known_by(&entries, r#"["conversation","subject"]"#)?
+            && known_by(&entries.index(OPEN)?, r#"["conversation","open"]"#)?
+            && known_by(&transaction.store(PLACES)?, r#""conversation""#)?)
     }
 
     pub(in crate::wasm) async fn run(&self, deed: &Deed) -> Result<Found, JsValue> {

@@ -37,4 +37,31 @@ function silent() {
   };
 }
 
-export const BROKEN_STORAGE = { missing, blocked, failing, silent };
+/** The database has the name and the version of ours and its stores, and takes every entry under a key of its own. */
+function foreign() {
+  indexedDB.open("pagehand", 1).addEventListener("upgradeneeded", ({ target }) => {
+    for (const [name, open] of [["entries", ["conversation", "open"]], ["places", "at"]]) {
+      const store = target.result.createObjectStore(name, { autoIncrement: true });
+      store.createIndex("open", open);
+      store.createIndex("at", "at");
+    }
+  });
+}
+
+/** The database has our name and nothing in it. */
+function bare() {
+  indexedDB.open("pagehand", 1);
+}
+
+/** The database is a later version's. */
+function later() {
+  indexedDB.open("pagehand", 99);
+}
+
+/** Somebody holds the database open, and somebody else waits to bring it to another version. */
+function contested() {
+  indexedDB.open("pagehand", 1);
+  indexedDB.open("pagehand", 2);
+}
+
+export const BROKEN_STORAGE = { missing, blocked, failing, silent, foreign, bare, later, contested };
