@@ -18,7 +18,7 @@ use super::write::Path;
 
 /// Exchanges that are read. An older one is looked at only if something about it is in doubt.
 pub(super) const NEWEST: u32 = 5;
-/// Attempts at reading them before we go on without.
+/// Attempts at reading them before we go on without, for the time being.
 const ATTEMPTS: u32 = 3;
 const RETRY: u64 = 500;
 
@@ -45,6 +45,9 @@ impl UiPath {
         }
         match result.and_then(|body| history::records(&body)) {
             Ok(records) => {
+                if attempt > ATTEMPTS {
+                    self.backoff.reset();
+                }
                 let mut wanted = self.outbox.doubtful();
                 let uncertain = self.exchanges.open().filter(|exchange| exchange.uncertain);
                 wanted.extend(uncertain.map(|exchange| Rc::clone(&exchange.id)));
@@ -72,14 +75,25 @@ impl UiPath {
                 self.read_newest(Some(now + Millis(RETRY * u64::from(attempt))), attempt + 1, out);
             }
             Err(error) => {
-                let message = ["what was missed could not be read: ", &error.to_string()].concat();
-                out.say(Signal::Notice { code: NoticeCode::Missed, message });
-                for exchange in self.outbox.doubtful() {
-                    self.cannot_look(&exchange, now);
+                if attempt <= ATTEMPTS {
+                    self.go_on_without(&error, now, out);
                 }
-                self.one_less(now, out);
+                // A question that waits there is asked when it can be read.
+                if error.retryable() {
+                    let delay = self.backoff.next_delay();
+                    self.read_newest(Some(now + delay), attempt.saturating_add(1), out);
+                }
             }
         }
+    }
+
+    fn go_on_without(&mut self, error: &Error, now: Millis, out: &mut Outlet) {
+        let message = ["what was missed could not be read: ", &error.to_string()].concat();
+        out.say(Signal::Notice { code: NoticeCode::Missed, message });
+        for exchange in self.outbox.doubtful() {
+            self.cannot_look(&exchange, now);
+        }
+        self.one_less(now, out);
     }
 
     /// One look less before anything is sent.

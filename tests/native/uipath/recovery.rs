@@ -4,7 +4,7 @@ use pagehand::net::Answer;
 use pagehand::protocol::Command;
 use serde_json::{Value, json};
 
-use super::rig::{Rig, ok, record, record_with, tools};
+use super::rig::{ID, Rig, ok, record, record_with, tools};
 
 /// A conversation with a call that runs: it, and the exchange.
 fn running() -> (Rig, String) {
@@ -421,6 +421,53 @@ fn joining_offers_what_waits_for_a_person_and_runs_nothing() {
     rig.decide("x/c", true, None);
     rig.call("x", "c", "executingToolCall", json!({ "input": { "a": 1 } }));
     assert_eq!(rig.said(), "asks [], running, authorised c, done ok");
+}
+
+#[test]
+fn a_question_of_before_is_asked_once_the_past_can_be_read_after_all() {
+    let asks = calls_of("x", &json!({ "name": "create_task", "requireConfirmation": true, "inputSchema": {} }));
+    let mut rig = Rig::attaching(&tools());
+    rig.answer("/conversation", 200, &format!(r#"{{"conversationId":"{ID}"}}"#));
+    rig.admit();
+    rig.start();
+    rig.said();
+    for _ in 0..2 {
+        rig.answer("exchangeSort", 500, "");
+        assert_eq!(rig.said(), "");
+    }
+    rig.answer("exchangeSort", 500, "");
+    assert_eq!(rig.said(), "notice missed, ready");
+    for _ in 0..3 {
+        rig.answer("exchangeSort", 500, "");
+        assert_eq!(rig.said(), "", "it is said once, and nothing waits for it");
+    }
+    rig.newest(&asks);
+    assert_eq!(rig.said(), r#"running, announced c create task {"a":1}, waiting_for_confirmation, asks [c]"#);
+    rig.decide("x/c", true, None);
+    rig.call("x", "c", "executingToolCall", json!({ "input": { "a": 1 } }));
+    assert_eq!(rig.said(), "asks [], running, authorised c, done ok");
+    rig.pass(10_000);
+    assert!(rig.requests.is_empty(), "what was read is not read again");
+}
+
+#[test]
+fn what_is_read_late_is_nothing_new_where_it_was_heard_meanwhile() {
+    let (mut rig, x) = running();
+    rig.reconnect();
+    for _ in 0..3 {
+        rig.answer("exchangeSort", 500, "");
+    }
+    rig.said();
+    rig.call_runs(&x, "d", "read_board_tasks");
+    let heard = rig.said();
+    assert!(heard.contains("authorised d"), "{heard}");
+    rig.newest(&record(&x, &json!([call(&json!({})), call(&json!({ "toolCallId": "d" }))])));
+    assert_eq!(rig.said(), "");
+    // Where it is refused for good, nobody goes on asking.
+    rig.reconnect();
+    rig.answer("exchangeSort", 403, "");
+    rig.pass(10_000);
+    assert!(rig.requests.is_empty());
 }
 
 #[test]
