@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde_json::value::RawValue;
 
 use crate::list::List;
+use crate::net::Millis;
 use crate::recent::Recent;
 use crate::tool::{Registry, Schemas};
 
@@ -47,6 +48,7 @@ impl Calls {
         arguments: Box<RawValue>,
         schemas: Schemas,
         registry: &Registry,
+        now: Millis,
         out: &mut Vec<Action>,
     ) {
         if self.ended.contains(id.as_str()) {
@@ -65,7 +67,7 @@ impl Calls {
                 call.wire = wire;
                 call.arguments = Some(arguments.clone());
                 tell(id, tool, State::Authorised, "let through before it was seen", Some(arguments), None, out);
-                self.begin(id, registry, out);
+                self.begin(id, registry, now, out);
             }
             Some(_) => {}
         }
@@ -106,6 +108,7 @@ impl Calls {
         reason: &'static str,
         arguments: Option<Box<RawValue>>,
         registry: &Registry,
+        now: Millis,
         out: &mut Vec<Action>,
     ) {
         if self.ended.contains(id.as_str()) {
@@ -124,7 +127,7 @@ impl Calls {
                     let message = "the turn that asked for it was over before it was let through".to_owned();
                     return self.settle(id, "too late to be of use", Outcome::Cancelled { message }, out);
                 }
-                self.begin(id, registry, out);
+                self.begin(id, registry, now, out);
             }
             Some(_) => {}
         }

@@ -62,6 +62,7 @@ impl Calls {
             FailureCode::InvalidSchema => "the tool's schema is wrong",
             FailureCode::SchemaEngineUnavailable => "the schema engine could not be loaded",
             FailureCode::ValidatorThrew => "the app's validator failed",
+            FailureCode::CheckTimedOut => "the check took too long",
             FailureCode::CallUnavailable => "the server could not show the call",
             FailureCode::ArgumentsTooLarge => "the arguments are too large",
             FailureCode::ResultTooLarge => "the result is too large",
@@ -101,6 +102,7 @@ impl Calls {
 
     pub(super) fn end(&mut self, id: &CallId, reason: &str, ending: Ending, out: &mut Vec<Action>) {
         let Some(call) = self.open.take(id) else { return };
+        self.forget_checks_of(id);
         // No handler will answer for it.
         if let Some(run) = call.run.filter(|_| call.state != State::Running) {
             self.runs.take(&run);

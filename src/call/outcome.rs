@@ -88,6 +88,8 @@ pub enum FailureCode {
     SchemaEngineUnavailable,
     /// A validator of the app's own threw, or gave no answer that can be read.
     ValidatorThrew,
+    /// A check took longer than the tool's handler may: that of the arguments, and nothing has run, or that of the result.
+    CheckTimedOut,
     /// The server let a call through that it could not show.
     CallUnavailable,
     /// A guard kept the result back: the handler has done its work.

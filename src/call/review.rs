@@ -59,10 +59,7 @@ impl Calls {
                 let instance = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
                 match call.terms.input.clone() {
                     None => self.review_passed(&id, now, out),
-                    Some(against) => {
-                        self.checks.add(check, id);
-                        out.push(Action::Check { check, against, instance });
-                    }
+                    Some(against) => self.check(&id, (check, against, instance), now, out),
                 }
             }
         }

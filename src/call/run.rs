@@ -16,7 +16,7 @@ use super::{
 const OTHER_VERSION: &str = "it is of another version of the tool, with another schema";
 
 impl Calls {
-    pub(super) fn begin(&mut self, id: &CallId, registry: &Registry, out: &mut Vec<Action>) {
+    pub(super) fn begin(&mut self, id: &CallId, registry: &Registry, now: Millis, out: &mut Vec<Action>) {
         let check = CheckId(self.number());
         let here = |call: &Call| call.state.is_under_way() && call.state != State::Elsewhere;
         let under_way = self.open.iter().filter(|(_, call)| here(call)).count();
@@ -57,6 +57,19 @@ impl Calls {
         call.state = State::Validating;
         let instance = call.arguments.as_deref().map_or("{}", RawValue::get).to_owned();
         tell(id, &call.tool, State::Validating, "the arguments are checked", None, None, out);
+        self.check(id, (check, against, instance), now, out);
+    }
+
+    /// Has a value of a call checked, which may take as long as its handler may.
+    pub(super) fn check(
+        &mut self,
+        id: &CallId,
+        (check, against, instance): (CheckId, Against, String),
+        now: Millis,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(call) = self.open.get_mut(id) else { return };
+        call.deadline = Some(now + call.terms.timeout);
         self.checks.add(check, id.clone());
         out.push(Action::Check { check, against, instance });
     }
@@ -66,6 +79,7 @@ impl Calls {
         let Some(id) = self.checks.take(&check) else { return };
         let Some(call) = self.open.get_mut(&id) else { return };
         let returned = call.result.take();
+        call.deadline = None;
         match (result, returned) {
             (Err(EngineError::Schema(message)), _) => self.fail(&id, FailureCode::InvalidSchema, message, out),
             (Err(EngineError::Unavailable(message)), _) => {
@@ -128,7 +142,7 @@ impl Calls {
     }
 
     /// A handler ended.
-    pub fn handler_settled(&mut self, run: RunId, settled: Settled, out: &mut Vec<Action>) {
+    pub fn handler_settled(&mut self, run: RunId, settled: Settled, now: Millis, out: &mut Vec<Action>) {
         let Some(id) = self.runs.take(&run) else { return };
         let check = CheckId(self.number());
         let Some(call) = self.open.get_mut(&id) else {
@@ -144,33 +158,32 @@ impl Calls {
             Settled::NotSerializable { message } => {
                 self.fail(&id, FailureCode::ResultNotSerializable, message, out);
             }
-            Settled::Returned(text) => self.returned(id, check, text, "the handler returned", out),
-            Settled::Replaced(text) => self.returned(id, check, text, "a guard gave another result", out),
+            Settled::Returned(text) => self.returned(&id, (check, text), "the handler returned", now, out),
+            Settled::Replaced(text) => self.returned(&id, (check, text), "a guard gave another result", now, out),
         }
     }
 
-    pub(super) fn returned(
+    fn returned(
         &mut self,
-        id: CallId,
-        check: CheckId,
-        text: String,
+        id: &CallId,
+        (check, text): (CheckId, String),
         reason: &'static str,
+        now: Millis,
         out: &mut Vec<Action>,
     ) {
-        let Some(call) = self.open.get_mut(&id) else { return };
+        let Some(call) = self.open.get_mut(id) else { return };
         if let Some(message) = beyond("the result has", text.len(), "bytes", self.limits.result_bytes) {
-            return self.fail(&id, FailureCode::ResultTooLarge, message, out);
+            return self.fail(id, FailureCode::ResultTooLarge, message, out);
         }
         match (RawValue::from_string(text), call.terms.output.clone()) {
             (Err(_), _) => {
-                self.fail(&id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
+                self.fail(id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
             }
-            (Ok(result), None) => self.settle(&id, reason, Outcome::Ok { result }, out),
+            (Ok(result), None) => self.settle(id, reason, Outcome::Ok { result }, out),
             (Ok(result), Some(against)) => {
                 let instance = result.get().to_owned();
                 call.result = Some((result, reason));
-                self.checks.add(check, id);
-                out.push(Action::Check { check, against, instance });
+                self.check(id, (check, against, instance), now, out);
             }
         }
     }
@@ -184,10 +197,35 @@ impl Calls {
             .map(|(id, call)| (id.clone(), call.run, call.terms.timeout))
             .collect();
         for (id, run, timeout) in late {
+            if self.any_check_of(&id) {
+                self.unchecked(&id, timeout, out);
+                continue;
+            }
             if let Some(run) = run {
                 out.push(Action::Abort { run, cause: AbortCause::TimedOut });
             }
             self.settle(&id, "the handler took too long", Outcome::TimedOut { timeout: timeout.0 }, out);
+        }
+    }
+
+    /// A check took too long. What comes of it later is about nothing any more.
+    fn unchecked(&mut self, id: &CallId, timeout: Millis, out: &mut Vec<Action>) {
+        self.forget_checks_of(id);
+        let Some(call) = self.open.get_mut(id) else { return };
+        call.deadline = None;
+        let what = if call.result.is_some() { "the result was" } else { "the arguments were" };
+        let message = [what, " not checked within ", &timeout.0.to_string(), " ms"].concat();
+        self.fail(id, FailureCode::CheckTimedOut, message, out);
+    }
+
+    fn any_check_of(&self, id: &CallId) -> bool {
+        self.checks.iter().any(|(_, of)| of == id)
+    }
+
+    pub(super) fn forget_checks_of(&mut self, id: &CallId) {
+        let check = self.checks.iter().find_map(|(check, of)| (of == id).then_some(*check));
+        if let Some(check) = check {
+            self.checks.take(&check);
         }
     }
 

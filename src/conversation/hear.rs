@@ -110,14 +110,14 @@ impl Conversation {
                     && self.gate.is_none()
                     && self.registry.get(&tool).is_some_and(|entry| entry.tool.run_on == RunOn::Announcement);
                 self.calls_do(now, |calls, registry, out| {
-                    calls.announced(&call, &tool, arguments, schemas, registry, out);
+                    calls.announced(&call, &tool, arguments, schemas, registry, now, out);
                     if early {
-                        calls.authorised(&call, "the tool runs on the announcement", None, registry, out);
+                        calls.authorised(&call, "the tool runs on the announcement", None, registry, now, out);
                     }
                 });
             }
             Meaning::Authorised { call, arguments } => self.calls_do(now, |calls, registry, out| {
-                calls.authorised(&call, "the server let it through", arguments, registry, out);
+                calls.authorised(&call, "the server let it through", arguments, registry, now, out);
             }),
             Meaning::Rejected { call, tool, reason } => {
                 let tool = self.registry.plain(tool);

@@ -80,7 +80,7 @@ impl Conversation {
             }
             Input::Ledger(input) => self.hear_ledger(input, now),
             Input::HandlerSettled { run, settled } => {
-                self.calls_do(now, |calls, _, out| calls.handler_settled(run, settled, out));
+                self.calls_do(now, |calls, _, out| calls.handler_settled(run, settled, now, out));
             }
             Input::Tick => self.tick(now),
         }

@@ -144,13 +144,13 @@ export type Outcome =
 
 /**
  * Why a call failed: `handler_threw`, `result_not_serializable`, `invalid_schema` (the tool's own schema),
- * `schema_engine_unavailable`, `validator_threw` (a validator of the app's), `call_unavailable` (an authorised call that the server
- * could not show us), `result_withheld` (by a guard), and what is beyond a limit: `arguments_too_large`, `result_too_large`,
- * `too_many_calls`.
+ * `schema_engine_unavailable`, `validator_threw` (a validator of the app's), `check_timed_out` (it, or the engine, took longer than the
+ * tool's `timeout`), `call_unavailable` (an authorised call that the server could not show us), `result_withheld` (by a guard), and what
+ * is beyond a limit: `arguments_too_large`, `result_too_large`, `too_many_calls`.
  */
 export type FailureCode =
   | "handler_threw" | "result_not_serializable" | "invalid_schema" | "schema_engine_unavailable" | "validator_threw"
-  | "call_unavailable" | "result_withheld" | "arguments_too_large" | "result_too_large" | "too_many_calls";
+  | "check_timed_out" | "call_unavailable" | "result_withheld" | "arguments_too_large" | "result_too_large" | "too_many_calls";
 
 /** One difference between two values: without `from` it is new, without `to` it is gone. */
 export interface Edit {
@@ -462,9 +462,9 @@ export interface ConversationOptions extends Waiting {
 
 /**
  * Holds a value against a schema, as the app wants it: arguments before the handler, or a result after it. Answers with what is
- * wrong, or with nothing. What it throws ends the call as `failed` with `validator_threw`. It should settle: until it does, the
- * call waits. The same schema is always the same object, to compile it once. `tool` is `undefined` where the schema is the server's
- * and the tool is not declared here.
+ * wrong, or with nothing. What it throws ends the call as `failed` with `validator_threw`, and a check that takes longer than the
+ * tool's `timeout` with `check_timed_out`. The same schema is always the same object, to compile it once. `tool` is `undefined` where
+ * the schema is the server's and the tool is not declared here.
  */
 export type Validator = (
   schema: any,

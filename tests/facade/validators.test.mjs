@@ -73,6 +73,16 @@ await withSockets(import.meta.url, () => {
     });
   }
 
+  test("a validator that never answers ends the call in the tool's time, and the next one goes on", async (t) => {
+    let asked = 0;
+    const once = () => (asked++ === 0 ? new Promise(() => {}) : []);
+    const hasty = { ...tool, timeout: 200 };
+    const [first, second] = await outcomes(t, await withoutEngine(t), { tools: [hasty], validator: once }, { a: 1 }, { a: 2 });
+    const message = "the arguments were not checked within 200 ms";
+    assert.deepEqual(first, { kind: "failed", code: "check_timed_out", name: "", message });
+    assert.equal(second.kind, "ok");
+  });
+
   test("a validator is a function", async (t) => {
     const openhands = await withoutEngine(t);
     const server = openhands({ url: "http://127.0.0.1:9" });

@@ -65,6 +65,7 @@ fn the_failure_codes_are_those_of_the_types() {
         FailureCode::InvalidSchema,
         FailureCode::SchemaEngineUnavailable,
         FailureCode::ValidatorThrew,
+        FailureCode::CheckTimedOut,
         FailureCode::CallUnavailable,
         FailureCode::ResultWithheld,
         FailureCode::ArgumentsTooLarge,

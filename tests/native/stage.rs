@@ -408,7 +408,11 @@ impl Stage {
             Effect::Validate { check, schema: SchemaId::OWN, instance, part, handler } => {
                 self.judged.push((part, handler, instance));
                 let result = self.thrown.clone().map_or_else(|| Ok(Report::valid()), Err);
-                return Some(Input::Validated { check, result });
+                let report = Input::Validated { check, result };
+                if !self.engine_is_slow {
+                    return Some(report);
+                }
+                self.reports.push(report);
             }
             Effect::Validate { check, schema, instance, .. } => {
                 let result = match self.engine.get(&schema) {
