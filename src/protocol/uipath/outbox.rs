@@ -123,10 +123,22 @@ impl Outbox {
 
     /// What can leave now, replies first; messages only if they may.
     pub(super) fn take_next(&mut self, messages: bool) -> Option<Item> {
-        let waits = |item: &Item| item.stage == Stage::Waiting && (messages || !matches!(item.what, What::Say(_)));
+        let may = |item: &Item| match &item.what {
+            What::Say(_) => messages,
+            What::Answer(answer) => !self.is_unheard(answer),
+            What::Confirm { .. } | What::Stop { .. } | What::Late { .. } | What::Event { .. } => true,
+        };
+        let waits = |item: &Item| item.stage == Stage::Waiting && may(item);
         let reply = self.0.iter().position(|item| waits(item) && item.is_reply());
         let at = reply.or_else(|| self.0.iter().position(waits))?;
         Some(self.0.remove(at))
+    }
+
+    /// Whether it is in doubt that the service has heard what a person said about a call: until it has, it takes the call's answer
+    /// for that.
+    fn is_unheard(&self, answer: &Answer) -> bool {
+        let about_it = |what: &What| matches!(what, What::Confirm { exchange, wire, .. } if *exchange == answer.exchange && *wire == answer.wire);
+        self.0.iter().any(|item| item.stage == Stage::Doubt && about_it(&item.what))
     }
 
     /// What was sent may not have arrived. Nothing that can be read tells whether a stop did, so it is sent again.

@@ -145,6 +145,33 @@ fn a_yes_in_doubt_waits_until_the_question_can_be_read() {
 }
 
 #[test]
+fn an_answer_waits_until_it_is_clear_that_the_yes_before_it_was_heard() {
+    for (there, sent) in [
+        (json!({ "requireConfirmation": true }), "confirmToolCall c, endToolCall c"),
+        (json!({ "requireConfirmation": true, "confirmation": { "approved": true } }), "endToolCall c"),
+    ] {
+        let mut rig = Rig::ready(&tools());
+        let x = rig.begin("hi");
+        rig.call(
+            &x,
+            "c",
+            "startToolCall",
+            call(&json!({ "toolName": "read_board_tasks", "requireConfirmation": true })),
+        );
+        rig.decide(&format!("{x}/c"), true, None);
+        rig.reconnect();
+        for _ in 0..3 {
+            rig.answer("exchangeSort", 500, "");
+        }
+        rig.sent.clear();
+        rig.settle(&format!("{x}/c"), &json!({ "kind": "cancelled", "message": "m" }));
+        assert_eq!(rig.wrote(), "", "the service would take it for the yes");
+        rig.answer(&format!("/exchange/{x}"), 200, &calls_of(&x, &there));
+        assert_eq!(rig.wrote(), sent);
+    }
+}
+
+#[test]
 fn a_message_in_doubt_is_there_or_said_again_or_begun_anew() {
     let user = |parts: Value| json!([{ "messageId": "U", "role": "user", "contentParts": parts }]);
     let whole = json!([{ "contentPartId": "p", "mimeType": "text/plain", "data": { "inline": "hello" } }]);
