@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::json::text as quoted;
 use crate::report::Issue;
 
 /// What went wrong. [`Error::code`] is stable and public; the README's table lists every code. Serialised, it is the
@@ -278,26 +279,26 @@ impl fmt::Display for Error {
         match self {
             Self::InvalidArgument { field, message } => write!(f, "{field}: {message}"),
             Self::InvalidTool(fault) => {
-                write!(f, "tool {:?}: {}: {}", fault.tool, fault.field, fault.message)
+                write!(f, "tool {}: {}: {}", quoted(&fault.tool), fault.field, fault.message)
             }
             Self::ToolConflict { tool, place, suggestion } => {
                 match place {
-                    ConflictPlace::Here => write!(f, "tool {tool:?} is declared already, with another schema"),
-                    ConflictPlace::Server => write!(f, "the server knows tool {tool:?} with another schema"),
+                    ConflictPlace::Here => write!(f, "tool {} is declared already, with another schema", quoted(tool)),
+                    ConflictPlace::Server => write!(f, "the server knows tool {} with another schema", quoted(tool)),
                 }?;
                 f.write_str("; a changed schema needs a new name")?;
                 match suggestion {
-                    Some(name) => write!(f, ", such as {name:?}, which `versioned: true` gives it"),
+                    Some(name) => write!(f, ", such as {}, which `versioned: true` gives it", quoted(name)),
                     None => Ok(()),
                 }
             }
-            Self::ToolCollision { tool } => write!(f, "{tool:?} is the name of one of the server's own tools"),
-            Self::DuplicateTool { tool } => write!(f, "tool {tool:?} is declared twice"),
+            Self::ToolCollision { tool } => write!(f, "{} is the name of one of the server's own tools", quoted(tool)),
+            Self::DuplicateTool { tool } => write!(f, "tool {} is declared twice", quoted(tool)),
             Self::AnnouncementRefused { tool, because } => {
-                write!(f, "tool {tool:?} cannot run on the announcement: {because}")
+                write!(f, "tool {} cannot run on the announcement: {because}", quoted(tool))
             }
             Self::UnsupportedServer { version, minimum } => {
-                write!(f, "the server's version is {version:?}, and {minimum} is the oldest that works")
+                write!(f, "the server's version is {}, and {minimum} is the oldest that works", quoted(version))
             }
             Self::Unauthorized => f.write_str("the session key is missing or wrong"),
             Self::NotFound { detail } => write!(f, "not found: {detail}"),
@@ -330,8 +331,8 @@ impl fmt::Display for Error {
                 f.write_str("the changed arguments do not fit the schema")?;
                 issues.first().map_or(Ok(()), |issue| write!(f, ": {}: {}", issue.path, issue.message))
             }
-            Self::UnknownTool { tool } => write!(f, "no tool {tool:?} is declared"),
-            Self::UnknownCall { call } => write!(f, "no open call has the id {call:?}"),
+            Self::UnknownTool { tool } => write!(f, "no tool {} is declared", quoted(tool)),
+            Self::UnknownCall { call } => write!(f, "no open call has the id {}", quoted(call)),
             Self::LimitExceeded { limit, most } => write!(f, "{limit}: {most} wait already; await some of them first"),
             Self::Closed { reason } => write!(f, "the conversation is closed: {reason}"),
         }

@@ -1,6 +1,5 @@
 //! The latest names, for whatever comes again: what lies further back than these is somebody else's to know.
 
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::sorted::Sorted;
@@ -13,7 +12,7 @@ pub const KEPT: usize = 4_096;
 #[derive(Debug)]
 pub struct Recent {
     known: Sorted<Rc<str>, ()>,
-    order: VecDeque<Rc<str>>,
+    order: Vec<Rc<str>>,
     kept: usize,
 }
 
@@ -26,7 +25,7 @@ impl Default for Recent {
 impl Recent {
     /// So many of them.
     pub fn keeping(kept: usize) -> Self {
-        Self { known: Sorted::default(), order: VecDeque::new(), kept }
+        Self { known: Sorted::default(), order: Vec::new(), kept }
     }
 
     /// Adds a name. Whether it is new.
@@ -35,11 +34,9 @@ impl Recent {
         if !self.known.add(Rc::clone(&name), ()) {
             return false;
         }
-        self.order.push_back(name);
-        if self.order.len() > self.kept
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.take(&oldest);
+        self.order.push(name);
+        if self.order.len() > self.kept {
+            self.known.take(&self.order.remove(0));
         }
         true
     }
@@ -56,7 +53,7 @@ impl Recent {
 
     /// The latest.
     pub fn last(&self) -> Option<&str> {
-        self.order.back().map(AsRef::as_ref)
+        self.order.last().map(AsRef::as_ref)
     }
 
     /// Where a name is in their order.
@@ -67,7 +64,9 @@ impl Recent {
 
     /// Forgets those from this place on.
     pub fn truncate(&mut self, place: usize) {
-        for name in self.order.drain(place.min(self.order.len())..) {
+        while self.order.len() > place
+            && let Some(name) = self.order.pop()
+        {
             self.known.take(&name);
         }
     }

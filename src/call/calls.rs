@@ -1,7 +1,5 @@
 //! All calls of a conversation and what moves them.
 
-use std::collections::VecDeque;
-
 use serde_json::value::RawValue;
 
 use crate::list::List;
@@ -28,7 +26,7 @@ pub struct Calls {
     /// What remains of an ended call is its name, so that it is not taken for a new one.
     pub(super) ended: Recent,
     /// Calls that are to start, in the order they were let through: effects of one call may be the ground of the next.
-    pub(super) line: VecDeque<CallId>,
+    pub(super) line: Vec<CallId>,
     pub(super) checks: List<CheckId, CallId>,
     pub(super) runs: List<RunId, CallId>,
     next: u32,

@@ -3,7 +3,6 @@
 //! Inserting an entry is the claim: who finds one there has lost. An entry outlives its page, so that what was begun is
 //! never begun again; whoever reads it learns whether its owner still lives.
 
-use std::collections::VecDeque;
 use std::mem;
 use std::rc::Rc;
 
@@ -219,7 +218,7 @@ pub struct Ledger {
     entries: Sorted<Key, Entry>,
     places: List<Rc<str>, (Owner, Place)>,
     /// The entries that are done with, in that order.
-    ended: VecDeque<Key>,
+    ended: Vec<Key>,
 }
 
 #[derive(Debug)]
@@ -273,10 +272,9 @@ impl Ledger {
 
     /// An entry is done with, and one that has been for long is forgotten.
     fn end(&mut self, key: &Key) {
-        self.ended.push_back(key.clone());
-        if self.ended.len() > KEPT
-            && let Some(oldest) = self.ended.pop_front()
-        {
+        self.ended.push(key.clone());
+        if self.ended.len() > KEPT {
+            let oldest = self.ended.remove(0);
             self.entries.take(&oldest);
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::json::Json;
+use crate::json::{self, Json};
 use crate::tool::Issue;
 
 use super::Outcome;
@@ -15,7 +15,7 @@ pub(super) fn is_nothing(arguments: &RawValue) -> bool {
 
 /// What a handler gets for nothing.
 pub(super) fn empty() -> Option<Box<RawValue>> {
-    RawValue::from_string("{}".to_owned()).ok()
+    json::raw("{}")
 }
 
 /// How a call ends whose arguments are something else, where no schema says so.
@@ -23,7 +23,7 @@ pub(super) fn no_object(arguments: &RawValue) -> Option<Outcome> {
     if arguments.get().starts_with('{') {
         return None;
     }
-    let expected = RawValue::from_string(r#""object""#.to_owned()).unwrap_or_default();
+    let expected = json::raw(r#""object""#).unwrap_or_default();
     let (path, keyword, message) = (String::new(), "type".to_owned(), "must be of type object".to_owned());
     Some(Outcome::InvalidArguments { issues: vec![Issue { path, keyword, expected, message }] })
 }

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use crate::json;
 use crate::net::Millis;
 use crate::tool::{Against, Part, Registry, Report};
 
@@ -49,7 +50,7 @@ impl Calls {
         if let Some(outcome) = wrong {
             return self.finish(id, "the arguments are no object", outcome, out);
         }
-        self.line.push_back(id.clone());
+        self.line.push(id.clone());
         let Some(against) = call.terms.input.clone() else {
             call.ready = true;
             return self.advance(out);
@@ -107,13 +108,13 @@ impl Calls {
 
     /// Claims what has come to the front of the line and is ready.
     pub(super) fn advance(&mut self, out: &mut Vec<Action>) {
-        while let Some(id) = self.line.front()
+        while let Some(id) = self.line.first()
             && let Some(call) = self.open.get_mut(id).filter(|call| call.ready)
         {
             call.state = State::Claiming;
             tell(id, &call.tool, State::Claiming, "the ledger is asked", None, None, out);
             out.push(Action::Claim { call: id.clone(), tool: call.tool.clone(), lease: call.terms.timeout });
-            self.line.pop_front();
+            self.line.remove(0);
         }
     }
 
@@ -175,12 +176,12 @@ impl Calls {
         if let Some(message) = beyond("the result has", text.len(), "bytes", self.limits.result_bytes) {
             return self.fail(id, FailureCode::ResultTooLarge, message, out);
         }
-        match (RawValue::from_string(text), call.terms.output.clone()) {
-            (Err(_), _) => {
+        match (json::raw(&text), call.terms.output.clone()) {
+            (None, _) => {
                 self.fail(id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
             }
-            (Ok(result), None) => self.settle(id, reason, Outcome::Ok { result }, out),
-            (Ok(result), Some(against)) => {
+            (Some(result), None) => self.settle(id, reason, Outcome::Ok { result }, out),
+            (Some(result), Some(against)) => {
                 let instance = result.get().to_owned();
                 call.result = Some((result, reason));
                 self.check(id, (check, against, instance), now, out);

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::error::Error;
-use crate::json::Json;
+use crate::json::{self, Json};
 
 /// The content parts of a message, as JSON.
 #[derive(Debug, Clone)]
@@ -21,8 +21,8 @@ impl Content {
     }
 
     /// Parts as the app gave them: JSON text of an array that is not empty.
-    pub fn parts(json: String) -> Result<Self, Error> {
-        let content = RawValue::from_string(json).map_err(|_| invalid())?;
+    pub fn parts(text: String) -> Result<Self, Error> {
+        let content = json::raw(&text).ok_or_else(invalid)?;
         let any = Json::from(&content).items().is_some_and(|parts| !parts.is_empty());
         any.then_some(Self(content)).ok_or_else(invalid)
     }

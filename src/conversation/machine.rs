@@ -194,10 +194,8 @@ impl Conversation {
 
     /// Sends the next message that waited for the end of the turn.
     fn release(&mut self, now: Millis) {
-        if !self.turn.is_active()
-            && !self.is_approval_open()
-            && let Some((operation, content)) = self.held.pop_front()
-        {
+        if !self.turn.is_active() && !self.is_approval_open() && !self.held.is_empty() {
+            let (operation, content) = self.held.remove(0);
             self.say(Some(operation), content, true, now);
         }
     }
@@ -205,7 +203,7 @@ impl Conversation {
     /// Says something that runs the agent, now or when it would not be lost.
     pub(super) fn speak(&mut self, operation: OperationId, content: Content, now: Millis) {
         if self.would_lose() {
-            self.held.push_back((operation, content));
+            self.held.push((operation, content));
         } else {
             self.say(Some(operation), content, true, now);
         }

@@ -150,7 +150,7 @@ impl Conversation {
     }
 
     fn send_answer_of(&mut self, owed: Owed, now: Millis) {
-        let Ok(outcome) = RawValue::from_string(owed.outcome.clone()) else { return };
+        let Some(outcome) = json::raw(&owed.outcome) else { return };
         let (call, doubtful) = (owed.call.clone(), owed.doubtful);
         self.command(Purpose::Told(owed), protocol::Command::Answer { call, outcome, doubtful }, now);
     }

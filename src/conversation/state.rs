@@ -1,6 +1,5 @@
 //! What a conversation remembers.
 
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -40,7 +39,7 @@ pub struct Conversation {
     pub(super) approvals: Vec<Approval>,
     pub(super) results: Results,
     /// Messages that wait for the end of the turn, since the server would lose them.
-    pub(super) held: VecDeque<(OperationId, Content)>,
+    pub(super) held: Vec<(OperationId, Content)>,
     /// Operations that stop the turn, once every call has its answer.
     pub(super) stopping: Vec<OperationId>,
     /// Operations that wait for the end of the turn.
@@ -134,7 +133,7 @@ impl Conversation {
             written: Written::default(),
             approvals: Vec::new(),
             results: Results::default(),
-            held: VecDeque::new(),
+            held: Vec::new(),
             stopping: Vec::new(),
             idle: Vec::new(),
             commands: List::default(),

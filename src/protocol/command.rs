@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::call::CallId;
 use crate::error::Error;
+use crate::json;
 
 /// Names one command; the answer is [`Signal::Done`](super::Signal::Done).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,7 +69,7 @@ pub struct Deed {
 impl Deed {
     /// A deed by its name, with the JSON text of what it takes.
     pub fn read(name: &str, given: String) -> Result<Self, Error> {
-        let given = RawValue::from_string(given).map_err(|_| Error::invalid("options", "must be JSON"))?;
+        let given = json::raw(&given).ok_or_else(|| Error::invalid("options", "must be JSON"))?;
         Ok(Self { name: name.to_owned(), given })
     }
 }

@@ -1,7 +1,5 @@
 //! The declaration of a tool, checked.
 
-use serde_json::value::RawValue;
-
 use crate::error::{Error, ToolFault};
 use crate::json::{Json, Object, Value};
 use crate::net::Millis;
@@ -133,8 +131,7 @@ fn not_a_tool() -> Error {
 }
 
 fn empty_schema() -> Option<Schema> {
-    let text = RawValue::from_string(r#"{"type":"object","properties":{}}"#.to_owned());
-    Schema::read(Json::from(&text.ok()?))
+    Schema::read(Json::read(r#"{"type":"object","properties":{}}"#)?)
 }
 
 fn check_input(schema: &Schema) -> Result<(), (&'static str, &'static str, &'static str)> {

@@ -42,12 +42,12 @@ mod uipath;
 use std::rc::Rc;
 
 use js_sys::Function;
-use serde_json::value::RawValue;
 use wasm_bindgen::prelude::*;
 
 use crate::call::CallId;
 use crate::conversation::{Command, Content, Deed, HistoryQuery, Input, OperationId, Topics, Wire};
 use crate::error::Error;
+use crate::json;
 use crate::tool::{Tool, ToolName};
 
 use driver::Driver;
@@ -115,7 +115,7 @@ impl Session {
     ) {
         let answer = || {
             let say = say.map(Content::parts).transpose()?;
-            let raw = |text| RawValue::from_string(text).map_err(|_| Error::invalid("arguments", "must be JSON"));
+            let raw = |text: String| json::raw(&text).ok_or_else(|| Error::invalid("arguments", "must be JSON"));
             Ok(Command::Answer { approval, accept, reason, arguments: arguments.map(raw).transpose()?, say })
         };
         self.ask(operation, answer());

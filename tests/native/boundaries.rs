@@ -89,7 +89,6 @@ fn nobody_uses_what_lies_above() {
         ("tool/", &["crate::call", "crate::protocol", "crate::conversation", "crate::wasm"]),
         ("conversation/", &["crate::wasm", "protocol::openhands", "protocol::uipath"]),
         ("net/", &["crate::call", "crate::tool", "crate::protocol", "crate::conversation", "crate::error"]),
-        ("json/", &["crate::call", "crate::tool", "crate::protocol", "crate::net", "crate::error"]),
     ] {
         assert_eq!(uses(folder, above), Vec::<String>::new(), "{folder}");
     }

@@ -13,7 +13,7 @@ mod value;
 pub use edit::{Edit, edits};
 pub use numbers::large_integers;
 pub use object::Object;
-pub use read::Json;
+pub use read::{Json, raw};
 pub use value::{Number, Value};
 
 use serde::Serialize;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Json, Value, text};
+use super::{Json, Value, raw, text};
 
 /// Names and the text of values.
 #[derive(Debug, Clone, Default)]
@@ -122,7 +122,7 @@ impl<'a> Object<'a> {
 
     /// The same as a value.
     pub fn to_raw(&self) -> Box<RawValue> {
-        RawValue::from_string(self.to_text()).unwrap_or_default()
+        raw(&self.to_text()).unwrap_or_default()
     }
 }
 

@@ -7,6 +7,18 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+/// A value to be kept; `None` when the text is no JSON.
+pub fn raw(text: &str) -> Option<Box<RawValue>> {
+    checked(text).map(ToOwned::to_owned)
+}
+
+/// Whether a text is JSON is asked in one place, of its bytes: a part of a text that is cut out can fail in more ways, and
+/// what tells of them is larger than all that reads here.
+#[inline(never)]
+fn checked(text: &str) -> Option<&RawValue> {
+    serde_json::from_slice(text.as_bytes()).ok()
+}
+
 /// The text of a JSON value, without space around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Json<'a>(&'a str);
@@ -26,7 +38,7 @@ impl<'a> From<&'a Box<RawValue>> for Json<'a> {
 impl<'a> Json<'a> {
     /// Of the one value that this text is; `None` when it is no JSON.
     pub fn read(text: &'a str) -> Option<Self> {
-        serde_json::from_str::<&RawValue>(text).ok().map(Self::from)
+        checked(text).map(Self::from)
     }
 
     /// The text.
@@ -36,7 +48,7 @@ impl<'a> Json<'a> {
 
     /// The same for as long as it is needed.
     pub fn to_raw(self) -> Box<RawValue> {
-        RawValue::from_string(self.0.to_owned()).unwrap_or_default()
+        raw(self.0).unwrap_or_default()
     }
 
     /// The members of an object, in their order; `None` when the value is anything else.

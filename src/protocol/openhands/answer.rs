@@ -42,12 +42,14 @@ fn unprocessable(issues: Option<Vec<Json>>, words: String) -> Error {
         return Error::InvalidRequest { issues: issues.into_iter().map(issue).collect() };
     }
     // The server tells its refusals of client tools apart by their words only.
-    let tool = quoted(&words).to_owned();
-    if words.contains("different parameters schema") {
+    let mut parts = words.split('\'');
+    let (before, tool, after) = (parts.next(), parts.next().unwrap_or_default().to_owned(), parts.next());
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    if after.starts_with(" is already registered with a different parameters schema") {
         Error::ToolConflict { tool, place: ConflictPlace::Server, suggestion: None }
-    } else if words.contains("collides with") {
+    } else if after.starts_with(" collides with") {
         Error::ToolCollision { tool }
-    } else if words.contains("Duplicate client tool name") {
+    } else if before.starts_with("Duplicate client tool name") {
         Error::DuplicateTool { tool }
     } else {
         Error::RequestRefused { status: 422, detail: words }
@@ -69,11 +71,6 @@ fn words(value: Option<Json>) -> String {
 /// A string without its quotes, and anything else as it came.
 fn plain(value: Json) -> String {
     value.string().map_or_else(|| value.get().to_owned(), Cow::into_owned)
-}
-
-/// The first text between single quotes.
-fn quoted(text: &str) -> &str {
-    text.split('\'').nth(1).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 //! The server gives a message no name that we could know, and a message is never sent twice by itself. So one without an
 //! answer is looked for in the log by its text. Of equal messages each needs an event of its own.
 
-use std::collections::VecDeque;
-
 use serde_json::value::RawValue;
 
 use crate::error::Error;
@@ -27,7 +25,7 @@ pub(super) struct Messages {
     /// In the order they were sent.
     all: Vec<Message>,
     /// Events that are messages of ours.
-    taken: VecDeque<String>,
+    taken: Vec<String>,
 }
 
 struct Message {
@@ -170,9 +168,9 @@ impl Messages {
     }
 
     fn take(&mut self, id: String) {
-        self.taken.push_back(id);
+        self.taken.push(id);
         if self.taken.len() > TAKEN {
-            self.taken.pop_front();
+            self.taken.remove(0);
         }
     }
 
@@ -196,7 +194,7 @@ impl Look {
     }
 
     /// Reads a page, the newest event first. Whether it was the last one of interest; `None` when it is no page.
-    fn read(&mut self, body: &str, text: &str, since: Option<&str>, taken: &VecDeque<String>) -> Option<bool> {
+    fn read(&mut self, body: &str, text: &str, since: Option<&str>, taken: &[String]) -> Option<bool> {
         let page = Object::read(body)?;
         let items = page.list("items")?;
         self.page = page.string("next_page_id");

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 
 use crate::call::CallId;
-use crate::json::{Json, Object};
+use crate::json::{self, Json, Object};
 use crate::net::Millis;
 use crate::protocol::{Meaning, NoticeCode, Schemas, Signal, Status};
 
@@ -324,5 +324,5 @@ pub(super) fn reject(call: &Call, reason: &str, meanings: &mut Vec<Meaning>) {
 
 /// JSON text: nothing counts as the empty object.
 pub(super) fn object(value: Option<Json>) -> Box<RawValue> {
-    value.map(Json::to_raw).or_else(|| RawValue::from_string("{}".to_owned()).ok()).unwrap_or_default()
+    value.map(Json::to_raw).or_else(|| json::raw("{}")).unwrap_or_default()
 }

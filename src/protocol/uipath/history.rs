@@ -141,7 +141,7 @@ impl CallRecord {
         let confirmation = call.object("confirmation");
         Some(Self {
             tool: call.string("name").or_else(|| call.string("toolName")).unwrap_or_default(),
-            input: RawValue::from_string(input).ok()?,
+            input: json::raw(&input)?,
             confirm: call.flag("requireConfirmation") || question.is_some(),
             confirmed: confirmation.bool("approved"),
             ended: call.get("result").is_some(),

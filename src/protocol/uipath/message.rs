@@ -106,7 +106,7 @@ impl Text {
             role: role.to_owned(),
             source: if role == "assistant" { "agent" } else { role }.to_owned(),
             text: self.words,
-            citations: citations.and_then(|text| RawValue::from_string(text).ok()),
+            citations: citations.and_then(|text| json::raw(&text)),
         }
     }
 }

@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 
 use crate::call::{Claim, Key, LedgerEffect, LedgerInput, Over, Owner, Place, Remembered};
 use crate::conversation::Input;
+use crate::json;
 use crate::net::Millis;
 
 use super::hooks::Hooks;
@@ -182,7 +183,7 @@ impl Keeper {
                 }
             }
             LedgerEffect::Record { key, outcome, owed } => {
-                let outcome = RawValue::from_string(outcome).ok()?;
+                let outcome = json::raw(&outcome)?;
                 if !page::record(&key, outcome.clone(), owed, owner) {
                     return None;
                 }

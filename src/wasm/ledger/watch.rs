@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
-
 use crate::call::{Claim, Key, LedgerInput, Owner};
+use crate::json;
 use crate::net::Millis;
 use crate::wasm::clock;
 use crate::wasm::moment::{self, Moment, until, within};
@@ -135,6 +134,6 @@ impl Keeper {
 
 /// What an entry means whose owner is gone.
 fn ended(entry: Option<Entry>) -> Claim {
-    let outcome = entry.and_then(|entry| entry.outcome).and_then(|text| RawValue::from_string(text).ok());
+    let outcome = entry.and_then(|entry| entry.outcome).and_then(|text| json::raw(&text));
     outcome.map_or(Claim::Abandoned, Claim::Settled)
 }
