@@ -22,7 +22,12 @@ pub(crate) struct Module {
     package: &'static str,
     /// The file that cargo makes.
     file: &'static str,
+    /// What of the release's profile is another for it.
+    profile: &'static [&'static str],
 }
+
+/// Compiled for speed it makes a core 4.7 kB smaller, and the engine 3.9 kB larger.
+const CORE_PROFILE: &[&str] = &["profile.release.package.serde_json.opt-level=3"];
 
 /// The wasm files, each built by a cargo call of its own: together, the features of their dependencies would be united,
 /// and each core would carry the other's protocol, and what only the engine needs.
@@ -32,14 +37,21 @@ pub(crate) const MODULES: [Module; 3] = [
         script: "openhands-glue",
         package: "pagehand-openhands",
         file: "pagehand_openhands.wasm",
+        profile: CORE_PROFILE,
     },
-    Module { name: "uipath", script: "uipath-glue", package: "pagehand-uipath", file: "pagehand_uipath.wasm" },
+    Module {
+        name: "uipath",
+        script: "uipath-glue",
+        package: "pagehand-uipath",
+        file: "pagehand_uipath.wasm",
+        profile: CORE_PROFILE,
+    },
     SCHEMA,
 ];
 
 /// The schema engine.
 pub(crate) const SCHEMA: Module =
-    Module { name: "schema", script: "schema", package: "pagehand-schema", file: "pagehand_schema.wasm" };
+    Module { name: "schema", script: "schema", package: "pagehand-schema", file: "pagehand_schema.wasm", profile: &[] };
 
 /// What came out.
 pub(crate) struct Built {
@@ -79,13 +91,14 @@ pub(crate) fn build(
     profile: Profile,
     module: &'static Module,
 ) -> Result<Built> {
-    let Module { name, package, file, .. } = module;
+    let Module { name, package, file, profile: overrides, .. } = module;
     step(&format!("builds {name}.wasm for the browser ({})", profile.name()), || {
         // `rustc --crate-type`: a library that is an rlib as well gets no link-time optimisation at all.
         Program::new("cargo")
             .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib"])
             .args(["--package", package, "--target", wasm_target::TRIPLE])
             .args(["--profile", profile.name()])
+            .args(overrides.iter().flat_map(|value| ["--config", value]))
             .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", without_home_paths())
             .directory(&workspace.root)
             .run()
