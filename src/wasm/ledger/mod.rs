@@ -206,9 +206,9 @@ impl Keeper {
     }
 
     /// What is known of the conversation, here and in storage.
-    async fn recalled(self: &Rc<Self>, conversation: &Rc<str>, found: Option<Found>) {
+    async fn recalled(self: &Rc<Self>, conversation: &Rc<str>, found: Option<Box<Found>>) {
         let mut memory = page::recall(conversation);
-        let Found { entries, place } = found.unwrap_or_default();
+        let Found { entries, place } = *found.unwrap_or_default();
         if let Some(StoredPlace { place, .. }) = place
             && memory.place.as_ref().is_none_or(|known| known.at <= place.at)
         {
@@ -225,7 +225,7 @@ impl Keeper {
         self.prune();
     }
 
-    async fn claimed(&self, entry: &Entry, found: Option<Found>) {
+    async fn claimed(&self, entry: &Entry, found: Option<Box<Found>>) {
         let key = entry.key.clone();
         // One of our own is an attempt that looked as if it had failed, unless it is over and was forgotten here.
         let ours = |found: &Entry| found.owner == entry.owner && found.outcome.is_none();
@@ -246,11 +246,11 @@ impl Keeper {
     }
 
     /// What is stored is the truth, and the page has a copy of it.
-    fn remembered(&self, conversation: &Rc<str>, place: &Place, over: &Over, found: Option<Found>) {
+    fn remembered(&self, conversation: &Rc<str>, place: &Place, over: &Over, found: Option<Box<Found>>) {
         let theirs = match found {
             None => page::remember(conversation, place.clone(), &self.owner, over),
-            Some(Found { place: stays, .. }) => {
-                let theirs = stays.map(|stays| stays.place.position);
+            Some(found) => {
+                let theirs = found.place.map(|stays| stays.place.position);
                 let position = theirs.as_ref().unwrap_or(&place.position).clone();
                 page::remember(conversation, Place { position, at: place.at }, &self.owner, &Over::Any);
                 theirs

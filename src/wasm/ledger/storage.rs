@@ -30,7 +30,7 @@ pub(super) enum Storage {
 impl Keeper {
     /// Does something with the storage. `None` when there is none, or none any more. A connection that was closed is opened
     /// again, once; a transaction that ended too soon is begun again, since what it writes comes last.
-    pub(super) async fn attempt(&self, deed: &Deed) -> Option<Found> {
+    pub(super) async fn attempt(&self, deed: &Deed) -> Option<Box<Found>> {
         let (mut again, mut attempts) = (true, ATTEMPTS);
         loop {
             let store = match self.storage() {

@@ -151,8 +151,8 @@ impl Deed {
     }
 
     /// What was found by what was asked.
-    fn find(&self, asked: &[Request]) -> Result<Found, JsValue> {
-        let mut found = Found::default();
+    fn find(&self, asked: &[Request]) -> Result<Box<Found>, JsValue> {
+        let mut found = Box::new(Found::default());
         let [first, others @ ..] = asked else { return Ok(found) };
         let known = first.result()?;
         match self {
@@ -238,7 +238,7 @@ impl Store {
             && known_by(&transaction.store(PLACES)?, r#""conversation""#)?)
     }
 
-    pub(in crate::wasm) async fn run(&self, deed: &Deed) -> Result<Found, JsValue> {
+    pub(in crate::wasm) async fn run(&self, deed: &Deed) -> Result<Box<Found>, JsValue> {
         let transaction = deed.begin(self)?;
         let asked = deed.ask(&transaction)?;
         if let Some(last) = asked.last() {
