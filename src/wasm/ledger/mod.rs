@@ -218,7 +218,7 @@ impl Keeper {
             // What the page knows better: its own entries, and outcomes that are still being written.
             if page::look(&entry.key).is_none() {
                 let claim = self.judge(&entry).await.unwrap_or(Claim::Held);
-                memory.open.push(Remembered { key: entry.key, tool: entry.tool, claim });
+                memory.open.push(Remembered { key: entry.key.clone(), tool: entry.tool.clone(), claim });
             }
         }
         self.say(LedgerInput::Recalled(memory));

@@ -49,16 +49,18 @@ impl Entry {
 
     /// Reads what the database has under a key; `None` when it has nothing. Whatever is there is somebody's claim, be it no entry of
     /// ours: then it has an owner who does not live, and what was lost with it is not run.
-    fn read(stored: &JsValue) -> Option<Self> {
+    fn read(stored: &JsValue) -> Option<Rc<Self>> {
         let text = |name| convert::text_at(stored, name).unwrap_or_default();
         let time = |name| convert::millis_at(stored, name).unwrap_or_default();
-        stored.is_object().then(|| Self {
-            key: Key { conversation: text("conversation").into(), subject: text("subject").into() },
-            owner: Owner(text("owner").into()),
-            tool: text("tool"),
-            at: time(AT),
-            until: time("until"),
-            outcome: convert::text_at(stored, "outcome"),
+        stored.is_object().then(|| {
+            Rc::new(Self {
+                key: Key { conversation: text("conversation").into(), subject: text("subject").into() },
+                owner: Owner(text("owner").into()),
+                tool: text("tool"),
+                at: time(AT),
+                until: time("until"),
+                outcome: convert::text_at(stored, "outcome"),
+            })
         })
     }
 
@@ -114,7 +116,7 @@ pub(in crate::wasm) enum Deed {
 /// What was found.
 #[derive(Default)]
 pub(in crate::wasm) struct Found {
-    pub(in crate::wasm) entries: Vec<Entry>,
+    pub(in crate::wasm) entries: Vec<Rc<Entry>>,
     pub(in crate::wasm) place: Option<StoredPlace>,
 }
 
@@ -178,7 +180,7 @@ impl Deed {
 
     /// Writes what is to be written. Whether there is anything.
     fn write(&self, transaction: &Transaction, found: &Found) -> Result<bool, JsValue> {
-        let row = match (self, found.entries.first()) {
+        let row = match (self, found.entries.first().map(Rc::as_ref)) {
             (Self::Claim(entry), None) => entry.to_js(None, true),
             (Self::Record { outcome, owed, .. }, Some(entry @ Entry { outcome: None, .. }))
             | (Self::Record { entry, outcome, owed }, None) => entry.to_js(Some(outcome.get()), *owed),

@@ -19,7 +19,7 @@ enum Found {
     /// A session of this page has it. The page tells its sessions when that changes.
     Here,
     /// Another page has it.
-    Elsewhere(Entry),
+    Elsewhere(Rc<Entry>),
 }
 
 /// The watches of a session: each with what makes it look again.
@@ -97,7 +97,7 @@ impl Keeper {
         }
         let Some(entry) = self.read(key).await else { return Found::Final(Claim::Abandoned) };
         if gone == Some(&entry.owner) {
-            return Found::Final(ended(Some(entry)));
+            return Found::Final(ended(Some(&entry)));
         }
         match self.judge(&entry).await {
             Some(claim) => Found::Final(claim),
@@ -108,7 +108,7 @@ impl Keeper {
     /// What a stored entry means now; `None` as long as its owner lives and has not ended it.
     pub(super) async fn judge(&self, entry: &Entry) -> Option<Claim> {
         if entry.outcome.is_some() {
-            return Some(ended(Some(entry.clone())));
+            return Some(ended(Some(entry)));
         }
         let lives = page::has(&entry.owner)
             || owner::lives(&self.hooks, &entry.owner).await.unwrap_or_else(|| clock::now() < entry.until);
@@ -116,10 +116,10 @@ impl Keeper {
             return None;
         }
         // The outcome may have been written between the reading and the end of its owner.
-        Some(ended(self.read(&entry.key).await))
+        Some(ended(self.read(&entry.key).await.as_deref()))
     }
 
-    async fn read(&self, key: &Key) -> Option<Entry> {
+    async fn read(&self, key: &Key) -> Option<Rc<Entry>> {
         self.attempt(&Deed::Look(key.clone())).await?.entries.pop()
     }
 
@@ -133,7 +133,7 @@ impl Keeper {
 }
 
 /// What an entry means whose owner is gone.
-fn ended(entry: Option<Entry>) -> Claim {
-    let outcome = entry.and_then(|entry| entry.outcome).and_then(|text| json::raw(&text));
+fn ended(entry: Option<&Entry>) -> Claim {
+    let outcome = entry.and_then(|entry| entry.outcome.clone()).and_then(|text| json::raw(&text));
     outcome.map_or(Claim::Abandoned, Claim::Settled)
 }

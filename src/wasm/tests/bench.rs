@@ -138,7 +138,7 @@ pub(super) async fn store() -> Store {
 }
 
 pub(super) async fn stored(key: &Key) -> Option<Entry> {
-    store().await.run(&Deed::Look(key.clone())).await.unwrap().entries.pop()
+    store().await.run(&Deed::Look(key.clone())).await.unwrap().entries.pop().map(Rc::unwrap_or_clone)
 }
 
 /// Another page: it has an owner's lock and writes to the database, and the ledger of this page knows nothing of it.

@@ -41,7 +41,7 @@ async fn database(name: &str, entries: &[(&str, u64)]) -> Store {
 
 /// The entry that was there already.
 async fn claim(store: &Store, entry: &Entry) -> Option<Entry> {
-    store.run(&Deed::Claim(entry.clone())).await.unwrap().entries.pop()
+    store.run(&Deed::Claim(entry.clone())).await.unwrap().entries.pop().map(Rc::unwrap_or_clone)
 }
 
 async fn record(store: &Store, entry: Entry, outcome: &str) {
@@ -50,7 +50,7 @@ async fn record(store: &Store, entry: Entry, outcome: &str) {
 }
 
 async fn look(store: &Store, call: &str) -> Option<Entry> {
-    store.run(&Deed::Look(key(call))).await.unwrap().entries.pop()
+    store.run(&Deed::Look(key(call))).await.unwrap().entries.pop().map(Rc::unwrap_or_clone)
 }
 
 /// The place of another page that stays.
