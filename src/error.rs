@@ -5,15 +5,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
-use crate::json::text as quoted;
+use crate::json::{Members, Write, text as quoted};
 use crate::report::Issue;
 
-/// What went wrong. [`Error::code`] is stable and public; the README's table lists every code. Serialised, it is the
+/// What went wrong. [`Error::code`] is stable and public; the README's table lists every code. Written, it is the
 /// error's `details`: its fields, and `null` where it has none.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged, rename_all_fields = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
     /// The app passed something unusable.
@@ -32,7 +29,6 @@ pub enum Error {
         /// Where the other declaration is.
         place: ConflictPlace,
         /// A name that is free: the tool's with the version of its schema.
-        #[serde(skip_serializing_if = "Option::is_none")]
         suggestion: Option<String>,
     },
     /// The name belongs to one of the server's own tools.
@@ -83,7 +79,6 @@ pub enum Error {
         /// The server's words.
         detail: String,
         /// Whether the server says that the same request may succeed later.
-        #[serde(skip)]
         retryable: bool,
     },
     /// The agent runs already.
@@ -142,7 +137,6 @@ pub enum Error {
     /// No such call, or it has ended.
     UnknownCall {
         /// The call's id as it was given.
-        #[serde(rename = "callId")]
         call: String,
     },
     /// The app asks for more than the page takes.
@@ -160,7 +154,7 @@ pub enum Error {
 }
 
 /// One broken rule of a tool's declaration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFault {
     /// The tool's name as it was given.
     pub tool: String,
@@ -173,8 +167,7 @@ pub struct ToolFault {
 }
 
 /// Where the declaration that contradicts a new one was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConflictPlace {
     /// Declared before by this app.
     Here,
@@ -183,7 +176,7 @@ pub enum ConflictPlace {
 }
 
 /// One invalid field of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestIssue {
     /// Where: segments joined by `.`.
     pub path: String,
@@ -341,6 +334,74 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl Write for Error {
+    fn write(&self, text: &mut String) {
+        match self {
+            Self::InvalidArgument { field, message } => {
+                Members::of(text).set("field", field).set("message", message).end()
+            }
+            Self::InvalidTool(fault) => Members::of(text)
+                .set("tool", &fault.tool)
+                .set("field", &fault.field)
+                .set("rule", &fault.rule)
+                .set("message", &fault.message)
+                .end(),
+            Self::ToolConflict { tool, place, suggestion } => {
+                let place = match place {
+                    ConflictPlace::Here => "here",
+                    ConflictPlace::Server => "server",
+                };
+                Members::of(text)
+                    .set("tool", tool)
+                    .set("place", &place)
+                    .set_some("suggestion", suggestion.as_ref())
+                    .end();
+            }
+            Self::ToolCollision { tool } | Self::DuplicateTool { tool } | Self::UnknownTool { tool } => {
+                Members::of(text).set("tool", tool).end();
+            }
+            Self::AnnouncementRefused { tool, because } => {
+                Members::of(text).set("tool", tool).set("because", because).end()
+            }
+            Self::UnsupportedServer { version, minimum } => {
+                Members::of(text).set("version", version).set("minimum", minimum).end();
+            }
+            Self::NotFound { detail }
+            | Self::Conflict { detail, .. }
+            | Self::Capacity { detail }
+            | Self::ConversationUnavailable { detail } => Members::of(text).set("detail", detail).end(),
+            Self::InvalidRequest { issues } => Members::of(text).set("issues", issues).end(),
+            Self::RequestRefused { status, detail } => {
+                Members::of(text).set("status", status).set("detail", detail).end()
+            }
+            Self::Server { status, detail, error_id } => {
+                Members::of(text).set("status", status).set("detail", detail).set("errorId", error_id).end();
+            }
+            Self::BadResponse { what } => Members::of(text).set("what", what).end(),
+            Self::ConversationFailed { code, detail } => {
+                Members::of(text).set("code", code).set("detail", detail).end()
+            }
+            Self::InvalidEdit { issues } => Members::of(text).set("issues", issues).end(),
+            Self::UnknownCall { call } => Members::of(text).set("callId", call).end(),
+            Self::LimitExceeded { limit, most } => Members::of(text).set("limit", limit).set("most", most).end(),
+            Self::Closed { reason } => Members::of(text).set("reason", reason).end(),
+            Self::Unauthorized
+            | Self::AlreadyRunning
+            | Self::Unreachable
+            | Self::RequestTimeout
+            | Self::Unconfirmed
+            | Self::ApprovalPending
+            | Self::ApprovalAnswered => text.push_str("null"),
+        }
+    }
+}
+
+impl Write for RequestIssue {
+    fn write(&self, text: &mut String) {
+        Members::of(text).set("path", &self.path).set("message", &self.message).end();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -411,7 +472,7 @@ mod tests {
                 .filter_map(|field| field.split_once(": "))
                 .map(|(name, _)| name.trim_end_matches('?'))
                 .collect();
-            match serde_json::to_value(&error).unwrap() {
+            match serde_json::from_str(&quoted(&error)).unwrap() {
                 serde_json::Value::Null => assert_eq!(declared, "null;", "{code}"),
                 details => {
                     let mut held: Vec<_> = details.as_object().unwrap().keys().collect();

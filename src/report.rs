@@ -1,9 +1,8 @@
 //! What a schema says about a value: the schema engine's findings.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::json::{Json, Object};
+use crate::json::{Json, Members, Object, Write};
 
 /// The findings about one value.
 #[derive(Debug, Clone)]
@@ -15,7 +14,7 @@ pub struct Report {
 }
 
 /// One violation.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Issue {
     /// JSON Pointer into the value.
     pub path: String,
@@ -25,6 +24,14 @@ pub struct Issue {
     pub expected: Box<RawValue>,
     /// A sentence that a model can act on.
     pub message: String,
+}
+
+impl Write for Issue {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("path", &self.path).set("keyword", &self.keyword);
+        members.set("expected", &self.expected).set("message", &self.message).end();
+    }
 }
 
 impl PartialEq for Issue {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use serde::{Serialize, Serializer};
+use crate::json::Write;
 
 /// A call's id within its conversation, as its protocol defines it. Opaque.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,9 +32,9 @@ impl fmt::Display for CallId {
     }
 }
 
-impl Serialize for CallId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
+impl Write for CallId {
+    fn write(&self, text: &mut String) {
+        self.0.write(text);
     }
 }
 

@@ -99,9 +99,7 @@ pub(super) fn tell(
 }
 
 pub(super) fn record(id: &CallId, outcome: &Outcome, out: &mut Vec<Action>) {
-    // Nothing in an outcome can fail to serialise.
-    let outcome = serde_json::to_string(outcome).unwrap_or_else(|_| "null".to_owned());
-    out.push(Action::Record { call: id.clone(), outcome });
+    out.push(Action::Record { call: id.clone(), outcome: json::text(outcome) });
 }
 
 pub(super) fn late(id: &CallId, what: &'static str, out: &mut Vec<Action>) {

@@ -1,13 +1,12 @@
 //! How calls end.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::json::{Members, Write};
 use crate::tool::{Issue, ToolName};
 
 /// How a call ended. The JSON is `Outcome` of `types.d.ts`.
-#[derive(Debug, Clone, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone)]
 pub enum Outcome {
     /// The handler returned.
     Ok {
@@ -63,8 +62,7 @@ pub enum Outcome {
 }
 
 /// An outcome, ours or one that is read in the ledger.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone)]
 pub enum Ending {
     /// It ended here.
     Here(Outcome),
@@ -75,8 +73,7 @@ pub enum Ending {
 }
 
 /// Why a call failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCode {
     /// The handler threw or rejected.
     HandlerThrew,
@@ -126,4 +123,53 @@ pub enum Settled {
         /// Why not.
         message: String,
     },
+}
+
+impl Write for Outcome {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        match self {
+            Self::Ok { result } => members.set("kind", &"ok").set("result", result),
+            Self::MissingHandler { tool, registered } => {
+                members.set("kind", &"missing_handler").set("tool", tool).set("registered", registered)
+            }
+            Self::InvalidArguments { issues } => members.set("kind", &"invalid_arguments").set("issues", issues),
+            Self::InvalidOutput { issues } => members.set("kind", &"invalid_output").set("issues", issues),
+            Self::Failed { code, name, message } => {
+                members.set("kind", &"failed").set("code", code).set("name", name).set("message", message)
+            }
+            Self::TimedOut { timeout } => members.set("kind", &"timed_out").set("timeout", timeout),
+            Self::Cancelled { message } => members.set("kind", &"cancelled").set("message", message),
+            Self::Rejected { message } => members.set("kind", &"rejected").set("message", message),
+            Self::Interrupted { message } => members.set("kind", &"interrupted").set("message", message),
+        }
+        .end();
+    }
+}
+
+impl Write for Ending {
+    fn write(&self, text: &mut String) {
+        match self {
+            Self::Here(outcome) | Self::Server(outcome) => outcome.write(text),
+            Self::Elsewhere(outcome) => outcome.write(text),
+        }
+    }
+}
+
+impl Write for FailureCode {
+    fn write(&self, text: &mut String) {
+        let word = match self {
+            Self::HandlerThrew => "handler_threw",
+            Self::ResultNotSerializable => "result_not_serializable",
+            Self::InvalidSchema => "invalid_schema",
+            Self::SchemaEngineUnavailable => "schema_engine_unavailable",
+            Self::ValidatorThrew => "validator_threw",
+            Self::CallUnavailable => "call_unavailable",
+            Self::ResultWithheld => "result_withheld",
+            Self::ArgumentsTooLarge => "arguments_too_large",
+            Self::ResultTooLarge => "result_too_large",
+            Self::TooManyCalls => "too_many_calls",
+        };
+        word.write(text);
+    }
 }

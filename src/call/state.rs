@@ -1,10 +1,9 @@
 //! Where a call is in its life.
 
-use serde::Serialize;
+use crate::json::Write;
 
 /// The states of a call, in their order. The last two are final.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// The agent wants it; nothing may run yet.
     Announced,
@@ -43,5 +42,24 @@ impl State {
                 | Self::Confirming
                 | Self::Running
         )
+    }
+}
+
+impl Write for State {
+    fn write(&self, text: &mut String) {
+        let word = match self {
+            Self::Announced => "announced",
+            Self::Waiting => "waiting",
+            Self::Authorised => "authorised",
+            Self::Validating => "validating",
+            Self::Claiming => "claiming",
+            Self::Elsewhere => "elsewhere",
+            Self::Guarding => "guarding",
+            Self::Confirming => "confirming",
+            Self::Running => "running",
+            Self::Settled => "settled",
+            Self::Withdrawn => "withdrawn",
+        };
+        word.write(text);
     }
 }

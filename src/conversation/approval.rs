@@ -7,12 +7,11 @@
 use std::mem;
 use std::rc::Rc;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::call::{CallId, CheckId, Claim, EngineError, Key, LedgerEffect};
 use crate::error::Error;
-use crate::json::Object;
+use crate::json::{self, Object};
 use crate::net::Millis;
 use crate::protocol::{self, PendingCall};
 use crate::tool::{Against, Part, Report};
@@ -83,13 +82,6 @@ pub(super) enum Answer {
     Run,
 }
 
-#[derive(Serialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-enum Told<'a> {
-    Open { id: &'a str, calls: &'a [PendingCall] },
-    Closed { id: &'a str, reason: &'a str },
-}
-
 impl Conversation {
     /// All that the server waits for. The newest call of a question names it: a later question has a later call.
     pub(super) fn ask_approvals(&mut self, questions: Vec<Vec<PendingCall>>, now: Millis) {
@@ -128,7 +120,12 @@ impl Conversation {
     }
 
     fn open_approval(&mut self, id: Rc<str>, calls: Vec<PendingCall>, own: bool) {
-        self.emit(Topic::Approval, &Told::Open { id: &id, calls: &calls });
+        self.emit(
+            Topic::Approval,
+            &json::object(|told| {
+                told.set("state", &"open").set("id", &id).set("calls", &calls);
+            }),
+        );
         self.approvals.push(Approval { id, calls, stage: Stage::Open, own, attempt: 0, doubtful: false });
     }
 
@@ -148,7 +145,12 @@ impl Conversation {
         let (closed, open) = mem::take(&mut self.approvals).into_iter().partition(which);
         self.approvals = open;
         for approval in closed {
-            self.emit(Topic::Approval, &Told::Closed { id: &approval.id, reason });
+            self.emit(
+                Topic::Approval,
+                &json::object(|told| {
+                    told.set("state", &"closed").set("id", &approval.id).set("reason", &reason);
+                }),
+            );
             if let Stage::Looking(_) = approval.stage {
                 self.end_attempt(Key::approval(&self.key, &approval.id, approval.attempt), NOT_GIVEN);
             }

@@ -12,12 +12,10 @@ pub struct Content(Box<RawValue>);
 impl Content {
     /// One text.
     pub fn text(text: &str) -> Result<Self, Error> {
-        #[derive(serde::Serialize)]
-        struct Part<'a> {
-            r#type: &'static str,
-            text: &'a str,
-        }
-        serde_json::value::to_raw_value(&[Part { r#type: "text", text }]).map(Self).map_err(|_| invalid())
+        let part = json::object(|part| {
+            part.set("type", &"text").set("text", &text);
+        });
+        json::raw(&json::text([part].as_slice())).map(Self).ok_or_else(invalid)
     }
 
     /// Parts as the app gave them: JSON text of an array that is not empty.

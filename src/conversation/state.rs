@@ -2,10 +2,9 @@
 
 use std::rc::Rc;
 
-use serde::Serialize;
-
 use crate::call::{CallId, Calls, Limits};
 use crate::error::Error;
+use crate::json::{Members, Write};
 use crate::list::List;
 use crate::net::Millis;
 use crate::protocol::{CommandId, Protocol, Status};
@@ -93,10 +92,16 @@ pub struct Settings {
 }
 
 /// What a failed run said.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub(super) code: String,
     pub(super) detail: String,
+}
+
+impl Write for Failure {
+    fn write(&self, text: &mut String) {
+        Members::of(text).set("code", &self.code).set("detail", &self.detail).end();
+    }
 }
 
 /// What opening found.

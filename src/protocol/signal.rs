@@ -1,10 +1,10 @@
 //! The neutral vocabulary: everything a protocol can say to the house.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::call::CallId;
 use crate::error::Error;
+use crate::json::{Members, Write};
 use crate::tool::{KnownTool, Schemas};
 
 use super::CommandId;
@@ -64,8 +64,7 @@ pub enum Signal {
 }
 
 /// What happens without a place of its own: every drop, repair, dedupe and oddity. The JSON is `NoticeCode` of `types.d.ts`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeCode {
     /// An event came again and was dropped.
     DuplicateEvent,
@@ -118,8 +117,7 @@ pub struct Opened {
 }
 
 /// Something that is wrong on the server for a while. The JSON is `ConditionEvent` of `types.d.ts`.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub struct Condition {
     /// The server's name for it; the end has the name of the beginning.
     pub code: String,
@@ -130,16 +128,13 @@ pub struct Condition {
     /// Whether it is over.
     pub over: bool,
     /// The server's words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Any JSON.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<RawValue>>,
 }
 
 /// A call that waits for approval: of a tool of ours, or of the server's.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub struct PendingCall {
     /// The call.
     pub call_id: CallId,
@@ -148,17 +143,14 @@ pub struct PendingCall {
     /// JSON text of an object.
     pub arguments: Box<RawValue>,
     /// The agent's own words about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The server's estimate.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<String>,
     /// Whether the page would run it.
     pub client: bool,
     /// Whether the person may change the arguments.
     pub editable: bool,
     /// The server's JSON Schema of the arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Box<RawValue>>,
 }
 
@@ -259,8 +251,7 @@ pub enum Meaning {
 }
 
 /// What a conversation is doing. The JSON is `StatusEvent` of `types.d.ts`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// Nothing; nothing was asked.
     Idle,
@@ -303,8 +294,7 @@ impl Status {
 }
 
 /// A change of the connection. The JSON is `ConnectionEvent` of `types.d.ts`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "state", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Connection {
     /// A socket is being opened.
     Connecting {
@@ -342,4 +332,75 @@ pub enum Connection {
         /// The code of the error that ended it.
         code: &'static str,
     },
+}
+
+impl Write for NoticeCode {
+    fn write(&self, text: &mut String) {
+        let word = match self {
+            Self::DuplicateEvent => "duplicate_event",
+            Self::UnknownEvent => "unknown_event",
+            Self::UnknownFrame => "unknown_frame",
+            Self::MalformedFrame => "malformed_frame",
+            Self::FrameTooLarge => "frame_too_large",
+            Self::StreamAborted => "stream_aborted",
+            Self::LogRewound => "log_rewound",
+            Self::CallRefused => "call_refused",
+            Self::ServerError => "server_error",
+            Self::LateSignal => "late_signal",
+            Self::StorageUnavailable => "storage_unavailable",
+            Self::Missed => "missed",
+            Self::UnknownCall => "unknown_call",
+            Self::UnflaggedCall => "unflagged_call",
+            Self::ResultTooLarge => "result_too_large",
+            Self::InexactNumber => "inexact_number",
+        };
+        word.write(text);
+    }
+}
+
+impl Write for Condition {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("code", &self.code).set("level", &self.level).set("id", &self.id).set("over", &self.over);
+        members.set_some("message", self.message.as_ref()).set_some("details", self.details.as_ref()).end();
+    }
+}
+
+impl Write for PendingCall {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("callId", &self.call_id).set("tool", &self.tool).set("arguments", &self.arguments);
+        members.set_some("summary", self.summary.as_ref()).set_some("risk", self.risk.as_ref());
+        members.set("client", &self.client).set("editable", &self.editable);
+        members.set_some("schema", self.schema.as_ref()).end();
+    }
+}
+
+impl Write for Status {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("status", &self.as_str());
+        if let Self::Unknown { detail } = self {
+            members.set("detail", detail);
+        }
+        members.end();
+    }
+}
+
+impl Write for Connection {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        match self {
+            Self::Connecting { reason } => members.set("state", &"connecting").set("reason", reason),
+            Self::Connected { reason } => members.set("state", &"connected").set("reason", reason),
+            Self::Waiting { reason } => members.set("state", &"waiting").set("reason", reason),
+            Self::Ready { reason } => members.set("state", &"ready").set("reason", reason),
+            Self::Lost { reason, close_code, retry_in } => {
+                members.set("state", &"lost").set("reason", reason);
+                members.set("closeCode", close_code).set("retryIn", retry_in)
+            }
+            Self::Closed { reason, code } => members.set("state", &"closed").set("reason", reason).set("code", code),
+        }
+        .end();
+    }
 }

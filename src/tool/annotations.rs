@@ -1,27 +1,19 @@
 //! Hints about a tool, in the words of the Model Context Protocol.
 
-use serde::Serialize;
-
-use crate::json::{Json, Object};
+use crate::json::{Json, Members, Object, Write};
 
 /// What the app says about a tool. What it does not say stays unsaid: nothing is taken for read-only.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Annotations {
     /// A name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Changes nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
     /// May destroy something.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// Doing it twice is doing it once.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// Reaches beyond the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
@@ -44,5 +36,16 @@ impl Annotations {
             idempotent_hint: flag("idempotentHint")?,
             open_world_hint: flag("openWorldHint")?,
         })
+    }
+}
+
+impl Write for Annotations {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set_some("title", self.title.as_ref());
+        members.set_some("readOnlyHint", self.read_only_hint.as_ref());
+        members.set_some("destructiveHint", self.destructive_hint.as_ref());
+        members.set_some("idempotentHint", self.idempotent_hint.as_ref());
+        members.set_some("openWorldHint", self.open_world_hint.as_ref()).end();
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use serde::{Serialize, Serializer};
+use crate::json::Write;
 
 /// A tool's name: a letter or `_`, then letters, digits, `_`, `-` and spaces, 64 characters at most. Each kind of server takes
 /// less, which its protocol checks.
@@ -39,9 +39,9 @@ impl fmt::Display for ToolName {
     }
 }
 
-impl Serialize for ToolName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
+impl Write for ToolName {
+    fn write(&self, text: &mut String) {
+        self.0.write(text);
     }
 }
 

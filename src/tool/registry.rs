@@ -2,11 +2,10 @@
 
 use std::mem;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::{ConflictPlace, Error, ToolFault};
-use crate::json::Json;
+use crate::json::{Json, Members, Write};
 use crate::list::List;
 
 use super::{Schema, SchemaId, Source, Tool, ToolName, version};
@@ -65,8 +64,7 @@ impl KnownTool {
 }
 
 /// How the app's tools compare with the server's.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Drift {
     /// On both sides, with a handler and the same schema.
     pub ready: Vec<ToolName>,
@@ -76,6 +74,14 @@ pub struct Drift {
     pub unknown_to_server: Vec<ToolName>,
     /// On both sides, with different schemas.
     pub different_schema: Vec<ToolName>,
+}
+
+impl Write for Drift {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("ready", &self.ready).set("missingHandlers", &self.missing_handlers);
+        members.set("unknownToServer", &self.unknown_to_server).set("differentSchema", &self.different_schema).end();
+    }
 }
 
 /// The declared tools by name.

@@ -10,6 +10,10 @@ fn union(name: &str) -> Vec<&'static str> {
     body[..end].split('"').skip(1).step_by(2).collect()
 }
 
+fn word(value: &impl pagehand::json::Write) -> String {
+    serde_json::from_str(&pagehand::json::text(value)).unwrap()
+}
+
 #[test]
 fn the_topics_are_those_of_the_types() {
     use pagehand::conversation::Topic;
@@ -51,8 +55,7 @@ fn the_states_of_a_call_are_those_of_the_types() {
         State::Settled,
         State::Withdrawn,
     ];
-    let words: Vec<String> =
-        states.iter().map(|state| serde_json::to_value(state).unwrap().as_str().unwrap().to_owned()).collect();
+    let words: Vec<String> = states.iter().map(word).collect();
     assert_eq!(words, union("CallState"));
 }
 
@@ -72,8 +75,7 @@ fn the_failure_codes_are_those_of_the_types() {
         FailureCode::ResultTooLarge,
         FailureCode::TooManyCalls,
     ];
-    let words: Vec<String> =
-        codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();
+    let words: Vec<String> = codes.iter().map(word).collect();
     assert_eq!(words, union("FailureCode"));
 }
 
@@ -98,7 +100,6 @@ fn the_codes_of_notices_are_those_of_the_types() {
         NoticeCode::ResultTooLarge,
         NoticeCode::InexactNumber,
     ];
-    let words: Vec<String> =
-        codes.iter().map(|code| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned()).collect();
+    let words: Vec<String> = codes.iter().map(word).collect();
     assert_eq!(words, union("NoticeCode"));
 }

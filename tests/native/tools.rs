@@ -87,7 +87,7 @@ fn a_refused_declaration_has_no_handler_and_offers_a_name() {
     let mut stage = Stage::ready(vec![tool("t", ANY)]);
     let refused = stage.command(Command::Declare(tool("t", LEVEL)));
     let error = stage.settled[&refused].clone().unwrap_err();
-    let details = json!(error);
+    let details: Value = serde_json::from_str(&pagehand::json::text(&error)).unwrap();
     let suggestion = details["suggestion"].as_str().unwrap();
     assert_eq!((error.code(), &details["place"]), ("tool_conflict", &json!("here")));
     assert_eq!(suggestion, tool_with("t", LEVEL, VERSIONED).wire.as_str());

@@ -1,9 +1,8 @@
 //! How one value differs from another.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Json, Object, Value};
+use super::{Json, Members, Object, Value, Write};
 
 /// Deeper differences are told as a difference of the whole.
 const DEPTH: u8 = 32;
@@ -12,16 +11,21 @@ const DEPTH: u8 = 32;
 const WIDE: usize = 1_000;
 
 /// One difference. The JSON is `Edit` of `types.d.ts`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Edit {
     /// Where: a JSON Pointer.
     pub path: String,
     /// What was there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Box<RawValue>>,
     /// What is there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<Box<RawValue>>,
+}
+
+impl Write for Edit {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("path", &self.path).set_some("from", self.from.as_ref()).set_some("to", self.to.as_ref()).end();
+    }
 }
 
 /// All differences, in the order of what was, then of what is new.
@@ -65,7 +69,7 @@ mod tests {
     use super::*;
 
     fn told(from: &str, to: &str) -> serde_json::Value {
-        serde_json::to_value(edits(Json::read(from), Json::read(to).unwrap())).unwrap()
+        serde_json::from_str(&crate::text(&edits(Json::read(from), Json::read(to).unwrap()))).unwrap()
     }
 
     #[test]

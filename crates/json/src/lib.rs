@@ -9,16 +9,11 @@ mod numbers;
 mod object;
 mod read;
 mod value;
+mod write;
 
 pub use edit::{Edit, edits};
 pub use numbers::large_integers;
 pub use object::Object;
 pub use read::{Json, raw};
 pub use value::{Number, Value};
-
-use serde::Serialize;
-
-/// The text of one of our own values. They have string keys and no failing `Serialize`: there is always a text.
-pub fn text(value: &(impl Serialize + ?Sized)) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
+pub use write::{Members, Write, object, text};

@@ -41,6 +41,11 @@ impl<'a> Json<'a> {
         checked(text).map(Self::from)
     }
 
+    /// Of a text that was written here.
+    pub fn written(text: &'a str) -> Self {
+        Self(text)
+    }
+
     /// The text.
     pub fn get(self) -> &'a str {
         self.0

@@ -1,11 +1,8 @@
 //! How a conversation is opened.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use crate::error::Error;
-use crate::json::{Object, Value};
-use crate::tool::{Annotations, Tool};
+use crate::json::{self, Json, Members, Object, Value, Write};
+use crate::tool::Tool;
 
 use super::info;
 
@@ -31,18 +28,14 @@ pub enum Opening {
 }
 
 /// A client tool as the server takes it.
-#[derive(Serialize)]
-struct ClientToolSpec<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a RawValue,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    annotations: Option<&'a Annotations>,
-}
+struct ClientToolSpec<'a>(&'a Tool);
 
-#[derive(Serialize)]
-struct Workspace {
-    working_dir: String,
+impl Write for ClientToolSpec<'_> {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("name", &self.0.wire).set("description", &self.0.description);
+        members.set("parameters", &self.0.input.text()).set_some("annotations", self.0.annotations.as_ref()).end();
+    }
 }
 
 /// Fields that the app may not set, and what to do instead.
@@ -97,24 +90,19 @@ impl Opening {
 /// path becomes the server's object.
 pub(super) fn create_body(id: &str, request: &str, tools: &[&Tool]) -> Result<String, Error> {
     let mut fields = Object::read(request).ok_or_else(not_an_object)?;
-    let specs: Vec<_> = tools
-        .iter()
-        .map(|tool| ClientToolSpec {
-            name: tool.wire.as_str(),
-            description: &tool.description,
-            parameters: tool.input.text(),
-            annotations: tool.annotations.as_ref(),
-        })
-        .collect();
-    let id = serde_json::value::to_raw_value(id).map_err(|_| not_an_object())?;
-    let specs = serde_json::value::to_raw_value(&specs).map_err(|_| not_an_object())?;
-    let path = fields.string("workspace").map(|working_dir| Workspace { working_dir });
-    let workspace = serde_json::value::to_raw_value(&path).map_err(|_| not_an_object())?;
-    if path.is_some() {
-        fields.set("workspace", &workspace);
+    let specs: Vec<_> = tools.iter().map(|tool| ClientToolSpec(tool)).collect();
+    let (id, specs) = (json::text(id), json::text(&specs));
+    let at = |path: String| {
+        json::text(&json::object(|workspace| {
+            workspace.set("working_dir", &path);
+        }))
+    };
+    let workspace = fields.string("workspace").map(at);
+    if let Some(workspace) = &workspace {
+        fields.set("workspace", Json::written(workspace));
     }
-    fields.set("conversation_id", &id);
-    fields.set("client_tools", &specs);
+    fields.set("conversation_id", Json::written(&id));
+    fields.set("client_tools", Json::written(&specs));
     Ok(fields.to_text())
 }
 
@@ -136,9 +124,11 @@ fn uuid(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+
+    fn details(error: &Error) -> serde_json::Value {
+        serde_json::from_str(&json::text(error)).unwrap()
+    }
 
     const ID: &str = "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad111";
 
@@ -163,7 +153,7 @@ mod tests {
         for field in ["client_tools", "conversation_id", "initial_message"] {
             let error = create(&format!(r#"{{"{field}":null}}"#)).check().unwrap_err();
             assert_eq!(error.code(), "invalid_argument");
-            assert_eq!(json!(error)["field"], field);
+            assert_eq!(details(&error)["field"], field);
         }
         assert_eq!(create(r#"{"tags":{},"workspace":"/"}"#).check(), Ok(()));
         assert!(create("[]").check().is_err());
@@ -172,7 +162,7 @@ mod tests {
     #[test]
     fn a_workspace_is_a_path_or_the_servers_object() {
         for request in ["{}", r#"{"workspace":5}"#, r#"{"workspace":null}"#] {
-            assert_eq!(json!(create(request).check().unwrap_err())["field"], "workspace", "{request}");
+            assert_eq!(details(&create(request).check().unwrap_err())["field"], "workspace", "{request}");
         }
         let body = |workspace: &str| create_body(ID, &format!(r#"{{"workspace":{workspace},"z":1}}"#), &[]).unwrap();
         assert!(body(r#""/a\"b""#).starts_with(r#"{"workspace":{"working_dir":"/a\"b"},"z":1,"#));

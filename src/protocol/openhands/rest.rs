@@ -1,6 +1,5 @@
 //! The requests of the REST interface.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
@@ -23,27 +22,11 @@ pub(super) struct Rest {
 }
 
 /// The body of a fork request.
-#[derive(Serialize)]
-struct ForkRequest<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from_event_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tags: Option<&'a RawValue>,
-}
-
-impl<'a> ForkRequest<'a> {
-    fn new(fork: &'a Fork) -> Self {
-        Self {
-            id: fork.conversation_id.as_deref(),
-            from_event_id: fork.event_id.as_deref(),
-            title: fork.title.as_deref(),
-            tags: fork.tags.as_deref(),
-        }
-    }
+fn fork_request(fork: &Fork) -> String {
+    json::text(&json::object(|members| {
+        members.set_some("id", fork.conversation_id.as_ref()).set_some("from_event_id", fork.event_id.as_ref());
+        members.set_some("title", fork.title.as_ref()).set_some("tags", fork.tags.as_ref());
+    }))
 }
 
 impl Rest {
@@ -92,7 +75,7 @@ impl Rest {
         let (method, rest, body, timeout) = match deed {
             Deed::Pause => (Method::Post, "/pause", None, SPEAK),
             Deed::Interrupt => (Method::Post, "/interrupt", None, READ),
-            Deed::Fork(fork) => (Method::Post, "/fork", Some(json::text(&ForkRequest::new(fork))), CREATE),
+            Deed::Fork(fork) => (Method::Post, "/fork", Some(fork_request(fork)), CREATE),
             Deed::Delete => (Method::Delete, "", None, READ),
             Deed::Update(changes) => (Method::Patch, "", Some(changes.get().to_owned()), READ),
             Deed::Navigate(event) => (Method::Post, "/navigate", member("event_id", &json::text(event)), SPEAK),

@@ -98,13 +98,17 @@ fn nullable(schema: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
-    use super::{Tool, check};
+    use super::{Error, Tool, check};
+
+    fn details(error: &Error) -> Value {
+        serde_json::from_str(&crate::json::text(error)).unwrap()
+    }
 
     fn check_text(name: &str, schema: &str) -> Result<(), (&'static str, Value)> {
         let text = format!(r#"{{"name":"{name}","description":"d","inputSchema":{schema}}}"#);
-        check(&Tool::from_json(&text).unwrap()).map_err(|error| (error.code(), json!(error)))
+        check(&Tool::from_json(&text).unwrap()).map_err(|error| (error.code(), details(&error)))
     }
 
     #[test]
@@ -122,7 +126,7 @@ mod tests {
     #[test]
     fn a_name_with_a_space_is_refused_also_where_nothing_is_declared() {
         let tool = Tool::from_json(r#"{"name":"a b","description":"d"}"#).unwrap();
-        assert_eq!(json!(super::check_name(&tool).unwrap_err())["rule"], "name_pattern");
+        assert_eq!(details(&super::check_name(&tool).unwrap_err())["rule"], "name_pattern");
     }
 
     #[test]

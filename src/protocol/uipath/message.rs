@@ -2,10 +2,9 @@
 
 use std::rc::Rc;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::json::{self, Json};
+use crate::json::{self, Json, Members, Write};
 use crate::protocol::Meaning;
 
 use super::event::Chunk;
@@ -37,13 +36,20 @@ pub(super) struct Text {
     citations: Vec<Cited>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 struct Cited {
-    #[serde(rename = "citationId")]
     id: String,
     offset: usize,
     length: usize,
     sources: Option<Box<RawValue>>,
+}
+
+impl Write for Cited {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("citationId", &self.id).set("offset", &self.offset);
+        members.set("length", &self.length).set("sources", &self.sources).end();
+    }
 }
 
 impl Text {

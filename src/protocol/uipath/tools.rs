@@ -1,9 +1,8 @@
 //! The tools that the app has, as they are declared with each exchange.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::json;
+use crate::json::{self, Members, Write};
 use crate::tool::{Tool, ToolName};
 
 use super::names::clean;
@@ -23,13 +22,12 @@ struct Declared {
 }
 
 /// A tool as the service takes it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ClientSideTool<'a> {
-    name: &'a str,
-    input_schema: &'a RawValue,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_schema: Option<&'a RawValue>,
+impl Write for Declared {
+    fn write(&self, text: &mut String) {
+        let mut members = Members::of(text);
+        members.set("name", &self.cleaned).set("inputSchema", &self.input);
+        members.set_some("outputSchema", self.output.as_ref()).end();
+    }
 }
 
 impl Tools {
@@ -60,16 +58,7 @@ impl Tools {
 
     /// JSON text of a `startExchange`. Without the member all tools of the agent would count as available.
     pub(super) fn start_of_exchange(&self) -> String {
-        let tools: Vec<_> = self
-            .0
-            .iter()
-            .filter(|tool| tool.has_handler)
-            .map(|tool| ClientSideTool {
-                name: &tool.cleaned,
-                input_schema: &tool.input,
-                output_schema: tool.output.as_deref(),
-            })
-            .collect();
+        let tools: Vec<_> = self.0.iter().filter(|tool| tool.has_handler).collect();
         ["{\"clientSideTools\":", &json::text(&tools), "}"].concat()
     }
 }

@@ -1,6 +1,5 @@
 //! Outcomes told from page to page, and asked for: `BroadcastChannel`.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 use wasm_bindgen::JsValue;
 use web_sys::BroadcastChannel;
@@ -14,12 +13,11 @@ use crate::wasm::listen::{Listener, listen};
 const NAME: &str = "pagehand";
 
 /// What one page tells the others, as JSON text. Without an outcome it asks for it.
-#[derive(Serialize)]
-struct Told<'a> {
-    conversation: &'a str,
-    subject: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<&'a RawValue>,
+fn written(key: &Key, outcome: Option<&RawValue>) -> String {
+    json::text(&json::object(|told| {
+        told.set("conversation", &key.conversation).set("subject", &key.subject);
+        told.set_some("outcome", outcome.as_ref());
+    }))
 }
 
 fn read(text: &str) -> Option<(Key, Option<Box<RawValue>>)> {
@@ -50,9 +48,8 @@ impl Channel {
 
     /// Tells the outcome of an entry, or asks for it.
     pub(super) fn tell(&self, key: &Key, outcome: Option<&RawValue>) {
-        let told = Told { conversation: &key.conversation, subject: &key.subject, outcome };
         // Throws only when it is closed.
-        let _ = self.channel.post_message(&JsValue::from(json::text(&told)));
+        let _ = self.channel.post_message(&JsValue::from(written(key, outcome)));
     }
 }
 

@@ -428,7 +428,7 @@ impl Rig {
             Signal::Polled(status) => format!("polled {}", status.as_str()),
             Signal::Waiting(questions) => format!("waiting {questions:?}"),
             Signal::Repeated(id) => format!("repeated {id:?}"),
-            Signal::Notice { code, .. } => format!("notice {}", json!(code).as_str().unwrap()),
+            Signal::Notice { code, .. } => format!("notice {}", pagehand::json::text(&code).trim_matches('"')),
             Signal::Done { command, result } => {
                 let result = result.map(|text| serde_json::from_str(&text).unwrap()).map_err(|error| error.code());
                 let word = format!("done {}", result.as_ref().map_or_else(|code| *code, |_| "ok"));

@@ -320,7 +320,7 @@ impl World {
 
     fn settled(&mut self, who: Who, operation: OperationId, result: Result<String, Error>) {
         let result = result.map_err(|error| {
-            if format!("{error} {}", serde_json::to_string(&error).unwrap()).contains(text::KEY) {
+            if format!("{error} {}", pagehand::json::text(&error)).contains(text::KEY) {
                 self.checks.fail("the key is in an error");
             }
             error.code().to_owned()
