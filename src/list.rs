@@ -1,7 +1,5 @@
 //! A map of a handful of entries, in the order they were added: a list is smaller than a tree, and no slower.
 
-use std::mem;
-
 /// Values by key.
 #[derive(Debug)]
 pub struct List<K, V>(Vec<(K, V)>);
@@ -32,11 +30,6 @@ impl<K: PartialEq, V> List<K, V> {
     pub fn take(&mut self, key: &K) -> Option<V> {
         let place = self.0.iter().position(|(other, _)| other == key)?;
         Some(self.0.remove(place).1)
-    }
-
-    /// Takes all values out.
-    pub fn take_all(&mut self) -> impl Iterator<Item = V> + use<K, V> {
-        mem::take(&mut self.0).into_iter().map(|(_, value)| value)
     }
 
     /// Keys and values.

@@ -339,18 +339,20 @@ impl Conversation {
         let mut outlet = Outlet::default();
         self.protocol.close(&mut outlet);
         self.absorb(outlet, now);
-        let opening = match mem::replace(&mut self.phase, Phase::Closed(error.reason())) {
-            Phase::Recalling(operation) | Phase::Opening(operation) => operation,
-            Phase::New | Phase::Open | Phase::Closed(_) => None,
-        };
-        let commands = self.commands.take_all().filter_map(|purpose| match purpose {
-            Purpose::App { operation, .. } | Purpose::Answer(Given { operation, .. }) => operation,
-            Purpose::Call(_) | Purpose::Poll | Purpose::Look | Purpose::Results(_) | Purpose::Told(_) => None,
-        });
-        let stopping = mem::take(&mut self.stopping);
-        let held = mem::take(&mut self.held).into_iter().map(|(operation, _)| operation);
-        let waiting: Vec<_> =
-            opening.into_iter().chain(commands).chain(held).chain(stopping).chain(mem::take(&mut self.idle)).collect();
+        let mut waiting = Vec::new();
+        match mem::replace(&mut self.phase, Phase::Closed(error.reason())) {
+            Phase::Recalling(operation) | Phase::Opening(operation) => waiting.extend(operation),
+            Phase::New | Phase::Open | Phase::Closed(_) => {}
+        }
+        for (_, purpose) in mem::take(&mut self.commands).iter() {
+            match purpose {
+                Purpose::App { operation, .. } | Purpose::Answer(Given { operation, .. }) => waiting.extend(*operation),
+                Purpose::Call(_) | Purpose::Poll | Purpose::Look | Purpose::Results(_) | Purpose::Told(_) => {}
+            }
+        }
+        waiting.extend(mem::take(&mut self.held).iter().map(|(operation, _)| *operation));
+        waiting.append(&mut self.stopping);
+        waiting.append(&mut self.idle);
         for operation in waiting {
             self.settle(operation, Err(error.clone()));
         }

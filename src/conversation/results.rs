@@ -214,7 +214,7 @@ impl Conversation {
     }
 
     /// The message with outcomes has arrived, or not.
-    pub(super) fn results_sent(&mut self, owed: Vec<Owed>, result: &Result<String, Error>) {
+    pub(super) fn results_sent(&mut self, mut owed: Vec<Owed>, result: &Result<String, Error>) {
         if let Err(error) = result {
             self.turn.withdraw();
             self.tell_error(error);
@@ -231,7 +231,8 @@ impl Conversation {
         let again = *result != Err(Error::Unconfirmed);
         self.results.attempts += 1;
         if again && self.results.attempts < ATTEMPTS {
-            self.results.owed.splice(0..0, owed);
+            owed.append(&mut self.results.owed);
+            self.results.owed = owed;
         } else {
             self.results.attempts = 0;
         }

@@ -1,5 +1,7 @@
 //! The declaration of a tool, checked.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, ToolFault};
 use crate::json::{Json, Object, Value};
 use crate::net::Millis;
@@ -9,6 +11,9 @@ use super::{Annotations, Schema, ToolName, version};
 const DEFAULT_TIMEOUT: u64 = 60_000;
 /// The longest time that a browser's timer can wait.
 const LONGEST_TIMEOUT: u64 = 2_147_483_647;
+
+/// A broken rule: the field, the rule's name, a sentence.
+type Fault = (Cow<'static, str>, &'static str, &'static str);
 
 /// When a call's handler starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +62,10 @@ impl Tool {
     /// field and the rule.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let fields = Object::read(text).ok_or_else(not_a_tool)?;
-        Self::check(&fields).map_err(Error::InvalidTool)
+        Self::check(&fields).map_err(|(field, rule, message)| {
+            let (tool, field, message) = (fields.text("name"), field.into_owned(), message.to_owned());
+            Error::InvalidTool(ToolFault { tool, field, rule, message })
+        })
     }
 
     /// Reads an array of declarations.
@@ -66,15 +74,9 @@ impl Tool {
         items.into_iter().map(|item| Self::from_json(item.get())).collect()
     }
 
-    fn check(fields: &Object) -> Result<Self, ToolFault> {
-        let given = fields.text("name");
-        let fault = |field: &str, rule: &'static str, message: &str| ToolFault {
-            tool: given.clone(),
-            field: field.into(),
-            rule,
-            message: message.into(),
-        };
-        let name = ToolName::declared(&given).ok_or_else(|| {
+    fn check(fields: &Object) -> Result<Self, Fault> {
+        let fault = |field: &'static str, rule, message| (field.into(), rule, message);
+        let name = ToolName::declared(&fields.text("name")).ok_or_else(|| {
             fault("name", "name_pattern", "a letter or _, then letters, digits, _, - and spaces; 64 characters at most")
         })?;
         let versioned = fields.flag("versioned");
@@ -90,7 +92,7 @@ impl Tool {
         };
         let mut input = input.ok_or_else(|| fault("inputSchema", "schema_object", "must be an object"))?;
         input.validated = fields.flag("inputValidated");
-        check_input(&input).map_err(|(field, rule, message)| fault(field, rule, message))?;
+        check_input(&input)?;
         let mut output = match fields.get("outputSchema") {
             Some(text) => {
                 Some(Schema::read(text).ok_or_else(|| fault("outputSchema", "schema_object", "must be an object"))?)
@@ -103,8 +105,8 @@ impl Tool {
         let annotations = match fields.get("annotations") {
             None => None,
             Some(hints) => Some(Annotations::read(hints).map_err(|hint| {
-                let field = if hint.is_empty() { "annotations".into() } else { ["annotations.", hint].concat() };
-                fault(&field, "annotation_type", "hints are booleans, the title is a text")
+                let field = if hint.is_empty() { "annotations".into() } else { ["annotations.", hint].concat().into() };
+                (field, "annotation_type", "hints are booleans, the title is a text")
             })?),
         };
         let timeout = match fields.value("timeout") {
@@ -113,10 +115,9 @@ impl Tool {
                 fault("timeout", "timeout_milliseconds", "must be a number of milliseconds, 1 to 2147483647")
             })?,
         };
-        let run_on = match fields.value("runOn") {
-            Value::Null => RunOn::Acknowledgement,
-            Value::String(word) if word == "acknowledgement" => RunOn::Acknowledgement,
-            Value::String(word) if word == "announcement" => RunOn::Announcement,
+        let run_on = match (fields.get("runOn"), fields.text("runOn").as_str()) {
+            (None, _) | (_, "acknowledgement") => RunOn::Acknowledgement,
+            (_, "announcement") => RunOn::Announcement,
             _ => return Err(fault("runOn", "run_on", "\"acknowledgement\" or \"announcement\"")),
         };
         let has_handler = fields.flag("hasHandler");
@@ -134,17 +135,17 @@ fn empty_schema() -> Option<Schema> {
     Schema::read(Json::read(r#"{"type":"object","properties":{}}"#)?)
 }
 
-fn check_input(schema: &Schema) -> Result<(), (&'static str, &'static str, &'static str)> {
+fn check_input(schema: &Schema) -> Result<(), Fault> {
     if schema.keyword("type").and_then(Value::as_str) != Some("object") {
-        return Err(("inputSchema.type", "type_object", "must be exactly \"object\""));
+        return Err(("inputSchema.type".into(), "type_object", "must be exactly \"object\""));
     }
     if !matches!(schema.keyword("properties"), None | Some(Value::Object(_))) {
-        return Err(("inputSchema.properties", "properties_object", "must be an object of schemas"));
+        return Err(("inputSchema.properties".into(), "properties_object", "must be an object of schemas"));
     }
     match schema.keyword("required") {
         None => Ok(()),
         Some(Value::Array(names)) if names.iter().all(|name| name.as_str().is_some()) => Ok(()),
-        Some(_) => Err(("inputSchema.required", "required_names", "must be an array of property names")),
+        Some(_) => Err(("inputSchema.required".into(), "required_names", "must be an array of property names")),
     }
 }
 

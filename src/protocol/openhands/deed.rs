@@ -8,6 +8,8 @@ use crate::error::Error;
 use crate::json::{self, Json, Object};
 use crate::protocol;
 
+use super::info;
+
 /// The deeds. JSON is in the server's own words.
 #[derive(Debug)]
 pub(super) enum Deed {
@@ -173,13 +175,7 @@ impl Form {
                 let response = answer.ok_or(Error::BadResponse { what: "asking the agent" })?;
                 Ok(json::text(&response))
             }
-            Self::Conversations => {
-                let bad = Error::BadResponse { what: "listing the conversations" };
-                let found = Object::read(&body).ok_or_else(|| bad.clone())?;
-                let items = found.get("items").ok_or(bad)?;
-                let next = json::text(&found.string("next_page_id"));
-                Ok([r#"{"conversations":"#, items.get(), r#","next":"#, &next, "}"].concat())
-            }
+            Self::Conversations => info::page(&body, "conversations", "listing the conversations"),
         }
     }
 }

@@ -13,7 +13,22 @@ pub(super) struct Event<'a> {
     pub(super) kind: Kind<'a>,
 }
 
-/// What an event is. Kinds whose content only the app reads carry none here: it gets them as they came.
+/// Kinds whose content only the app reads: it gets them as they came.
+const ONLY_TOLD: [&str; 11] = [
+    "SystemPromptEvent",
+    "PauseEvent",
+    "InterruptEvent",
+    "Condensation",
+    "CondensationRequest",
+    "CondensationSummaryEvent",
+    "HookExecutionEvent",
+    "LLMCompletionLogEvent",
+    "TokenEvent",
+    "ACPToolCallEvent",
+    "SecurityAnalysisEvent",
+];
+
+/// What an event is.
 #[derive(Debug)]
 pub(super) enum Kind<'a> {
     Message { source: String, role: String, text: String },
@@ -25,17 +40,7 @@ pub(super) enum Kind<'a> {
     ConversationError { code: String, detail: String },
     ServerError { code: String, detail: String },
     StreamingDelta { content: Option<String>, reasoning: Option<String> },
-    SystemPrompt,
-    Pause,
-    Interrupt,
-    Condensation,
-    CondensationRequest,
-    CondensationSummary,
-    HookExecution,
-    CompletionLog,
-    Token,
-    AcpToolCall,
-    SecurityAnalysis,
+    OnlyTold,
     Unknown(String),
 }
 
@@ -123,17 +128,7 @@ impl<'a> Kind<'a> {
                 content: fields.string("content"),
                 reasoning: fields.string("reasoning_content"),
             },
-            "SystemPromptEvent" => Self::SystemPrompt,
-            "PauseEvent" => Self::Pause,
-            "InterruptEvent" => Self::Interrupt,
-            "Condensation" => Self::Condensation,
-            "CondensationRequest" => Self::CondensationRequest,
-            "CondensationSummaryEvent" => Self::CondensationSummary,
-            "HookExecutionEvent" => Self::HookExecution,
-            "LLMCompletionLogEvent" => Self::CompletionLog,
-            "TokenEvent" => Self::Token,
-            "ACPToolCallEvent" => Self::AcpToolCall,
-            "SecurityAnalysisEvent" => Self::SecurityAnalysis,
+            other if ONLY_TOLD.contains(&other) => Self::OnlyTold,
             _ => Self::Unknown(kind),
         }
     }

@@ -7,11 +7,11 @@ use crate::tool::KnownTool;
 
 /// Reads a `ConversationInfo`.
 pub(super) fn read(created: bool, body: &str) -> Result<Opened, Error> {
-    let bad = Error::BadResponse { what: "opening the conversation" };
-    let info = Object::read(body).ok_or_else(|| bad.clone())?;
-    let id = info.string("id").ok_or_else(|| bad.clone())?;
+    let bad = || Error::BadResponse { what: "opening the conversation" };
+    let info = Object::read(body).ok_or_else(bad)?;
+    let id = info.string("id").ok_or_else(bad)?;
     let tools = info.list("client_tools").unwrap_or_default();
-    let tools = tools.into_iter().map(known_tool).collect::<Option<Vec<_>>>().ok_or(bad)?;
+    let tools = tools.into_iter().map(known_tool).collect::<Option<Vec<_>>>().ok_or_else(bad)?;
     let status = status(&info.text("execution_status"));
     Ok(Opened { id, created, status, tools: Some(tools), gate: gate(&info), loses_messages: false })
 }
@@ -62,11 +62,13 @@ pub(super) fn first_event(body: &str) -> Option<String> {
     first.string("id")
 }
 
-/// Turns a page of the log into the house's form: `{"events", "next"}`.
-pub(super) fn history_page(body: &str) -> Result<String, Error> {
-    let bad = Error::BadResponse { what: "reading the log" };
-    let found = Object::read(body).ok_or_else(|| bad.clone())?;
-    let items = found.get("items").ok_or(bad)?;
-    let next = json::text(&found.string("next_page_id"));
-    Ok([r#"{"events":"#, items.get(), r#","next":"#, &next, "}"].concat())
+/// Turns a page into the house's form: its items under this name, and `next`.
+pub(super) fn page(body: &str, name: &'static str, what: &'static str) -> Result<String, Error> {
+    let bad = || Error::BadResponse { what };
+    let found = Object::read(body).ok_or_else(bad)?;
+    let items = found.get("items").ok_or_else(bad)?;
+    let next = found.string("next_page_id");
+    Ok(json::text(&json::object(|page| {
+        page.set(name, &items).set("next", &next);
+    })))
 }

@@ -125,7 +125,7 @@ impl OpenHands {
                 }
             }
             Purpose::History(command) => {
-                out.done(command, result.and_then(|(_, body)| info::history_page(&body)));
+                out.done(command, result.and_then(|(_, body)| info::page(&body, "events", "reading the log")));
             }
             Purpose::Poll(command) => {
                 let result = result.and_then(|(_, body)| info::read_status(&body));

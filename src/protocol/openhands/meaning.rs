@@ -92,20 +92,7 @@ impl Reader {
             },
             Kind::StateUpdate(update) => self.state(&update),
             Kind::ConversationError { code, detail } => vec![Meaning::RunFailed { code, detail }],
-            Kind::ServerError { .. }
-            | Kind::StreamingDelta { .. }
-            | Kind::SystemPrompt
-            | Kind::Pause
-            | Kind::Interrupt
-            | Kind::Condensation
-            | Kind::CondensationRequest
-            | Kind::CondensationSummary
-            | Kind::HookExecution
-            | Kind::CompletionLog
-            | Kind::Token
-            | Kind::AcpToolCall
-            | Kind::SecurityAnalysis
-            | Kind::Unknown(_) => Vec::new(),
+            Kind::ServerError { .. } | Kind::StreamingDelta { .. } | Kind::OnlyTold | Kind::Unknown(_) => Vec::new(),
         }
     }
 
@@ -243,10 +230,13 @@ impl Reader {
 fn asides(kind: &Kind) -> Vec<Signal> {
     match kind {
         Kind::StreamingDelta { content, reasoning } => {
-            let delta = |reasoning, text: &Option<String>| {
-                text.clone().map(|content| Signal::Delta { item: None, reasoning, content })
-            };
-            [delta(true, reasoning), delta(false, content)].into_iter().flatten().collect()
+            let mut deltas = Vec::new();
+            for (reasoning, text) in [(true, reasoning), (false, content)] {
+                if let Some(content) = text.clone() {
+                    deltas.push(Signal::Delta { item: None, reasoning, content });
+                }
+            }
+            deltas
         }
         Kind::ServerError { code, detail } => vec![server_error(code, detail)],
         Kind::Unknown(name) => vec![Signal::Notice { code: NoticeCode::UnknownEvent, message: name.clone() }],

@@ -104,8 +104,8 @@ impl Missed {
             }
         }
         let rewound = self.place != Place::Passed && !known.is_empty() && next.is_none();
-        let held = if next.is_none() { mem::take(&mut self.held) } else { Vec::new() };
-        let log: Vec<_> = held.into_iter().chain(items).collect();
+        let mut log = if next.is_none() { mem::take(&mut self.held) } else { Vec::new() };
+        log.append(&mut items);
         self.lag.hear(&log);
         let mut events: Vec<_> = log.into_iter().map(|text| Live { seq: None, text }).collect();
         let mut lag = Lag::default();

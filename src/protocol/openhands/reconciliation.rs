@@ -190,9 +190,9 @@ impl Reconciliation {
 
     /// A page came. `reads` when no replay brings what is ours.
     pub(super) fn page(&mut self, body: &str, reads: bool) -> Result<(Option<Past>, Step), Error> {
-        let bad = Error::BadResponse { what: "reading the log" };
-        let found = Object::read(body).ok_or_else(|| bad.clone())?;
-        let items = found.list("items").ok_or(bad)?;
+        let bad = || Error::BadResponse { what: "reading the log" };
+        let found = Object::read(body).ok_or_else(bad)?;
+        let items = found.list("items").ok_or_else(bad)?;
         let next = found.string("next_page_id");
         match &mut self.state {
             State::Quiet | State::Live(_) => Ok((None, Step::Wait)),

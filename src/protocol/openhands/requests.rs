@@ -1,5 +1,7 @@
 //! Requests under way, and what their answers are for.
 
+use std::mem;
+
 use crate::call::CallId;
 use crate::error::Error;
 use crate::list::List;
@@ -147,24 +149,26 @@ impl Requests {
 
     /// The key is there: what waited for it goes.
     pub(super) fn release(&mut self, now: Millis, out: &mut Outlet) {
-        for (what, purpose, repeated) in std::mem::take(&mut self.held) {
+        for (what, purpose, repeated) in mem::take(&mut self.held) {
             self.start(what, purpose, !repeated, now, out);
         }
     }
 
     /// There is no key: what waited for it, which ends here.
     pub(super) fn refuse(&mut self) -> impl Iterator<Item = Purpose> + use<> {
-        std::mem::take(&mut self.held).into_iter().map(|(_, purpose, _)| purpose)
+        mem::take(&mut self.held).into_iter().map(|(_, purpose, _)| purpose)
     }
 
     /// Takes out the runs that were to be asked for again. What is left of them are their commands, and why.
     pub(super) fn cancel_runs(&mut self) -> Vec<(CommandId, Option<Error>)> {
-        let runs = self.later.extract_if(.., |(_, _, purpose)| matches!(purpose, Purpose::Run { .. }));
-        let ended = runs.filter_map(|(_, _, purpose)| match purpose {
-            Purpose::Run { command, instead, .. } => Some((command, instead)),
-            _ => None,
-        });
-        ended.collect()
+        let mut ended = Vec::new();
+        for later in mem::take(&mut self.later) {
+            match later {
+                (_, _, Purpose::Run { command, instead, .. }) => ended.push((command, instead)),
+                other => self.later.push(other),
+            }
+        }
+        ended
     }
 
     /// Forgets everything.
@@ -176,10 +180,12 @@ impl Requests {
 
     /// Time went on. Whether something has become slow.
     pub(super) fn tick(&mut self, now: Millis, out: &mut Outlet) -> bool {
-        let (due, later): (Vec<_>, Vec<_>) = self.later.drain(..).partition(|(at, ..)| *at <= now);
-        self.later = later;
-        for (_, what, purpose) in due {
-            self.send(what, purpose, now, out);
+        for (at, what, purpose) in mem::take(&mut self.later) {
+            if at <= now {
+                self.send(what, purpose, now, out);
+            } else {
+                self.later.push((at, what, purpose));
+            }
         }
         let mut slow = false;
         for (_, open) in self.open.iter_mut() {

@@ -67,9 +67,9 @@ impl Tail {
 
     /// The same with the text of a page.
     pub(super) fn add_page(&mut self, body: &str, status: &Status) -> Result<Option<Page>, Error> {
-        let bad = Error::BadResponse { what: "reading the log" };
-        let page = Object::read(body).ok_or_else(|| bad.clone())?;
-        let items = page.list("items").ok_or(bad)?;
+        let bad = || Error::BadResponse { what: "reading the log" };
+        let page = Object::read(body).ok_or_else(bad)?;
+        let items = page.list("items").ok_or_else(bad)?;
         Ok(self.add(&items, page.string("next_page_id"), status))
     }
 

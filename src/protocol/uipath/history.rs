@@ -175,9 +175,9 @@ pub(super) fn records(body: &str) -> Result<Vec<Record>, Error> {
 
 /// Turns a page into the house's form: its items under this name, and `next`.
 pub(super) fn page(body: &str, name: &str) -> Result<String, Error> {
-    let bad = Error::BadResponse { what: "reading a page" };
-    let page = Object::read(body).ok_or_else(|| bad.clone())?;
-    let data = page.get("data").filter(|data| data.get().starts_with('[')).ok_or(bad)?;
+    let bad = || Error::BadResponse { what: "reading a page" };
+    let page = Object::read(body).ok_or_else(bad)?;
+    let data = page.get("data").filter(|data| data.get().starts_with('[')).ok_or_else(bad)?;
     let next = page.string("cursor").or_else(|| page.string("nextCursor"));
     Ok(["{\"", name, "\":", data.get(), ",\"next\":", &json::text(&next), "}"].concat())
 }
