@@ -169,6 +169,7 @@ impl Write for FailureCode {
             Self::ArgumentsTooLarge => "arguments_too_large",
             Self::ResultTooLarge => "result_too_large",
             Self::TooManyCalls => "too_many_calls",
+            Self::CheckTimedOut => "check_timed_out",
         };
         word.write(text);
     }
