@@ -29,8 +29,8 @@ impl Recent {
     }
 
     /// Adds a name. Whether it is new.
-    pub fn add(&mut self, name: impl Into<Rc<str>>) -> bool {
-        let name = name.into();
+    pub fn add(&mut self, name: &str) -> bool {
+        let name = Rc::from(name);
         if !self.known.add(Rc::clone(&name), ()) {
             return false;
         }
@@ -102,7 +102,7 @@ mod tests {
     fn the_memory_is_bounded_and_keeps_the_latest() {
         let mut recent = Recent::default();
         for number in 0..10_000 {
-            assert!(recent.add(number.to_string()));
+            assert!(recent.add(&number.to_string()));
         }
         assert_eq!((recent.known.iter().count(), recent.order.len()), (KEPT, KEPT));
         assert!(!recent.add("9999"));

@@ -78,7 +78,7 @@ impl Calls {
         if let Some((id, tool)) = oldest
             && waits.count() + 1 >= ANNOUNCED
         {
-            self.withdrawn(&id, &tool, "too many calls wait to be let through".to_owned(), out);
+            self.withdrawn(&id, &tool, "too many calls wait to be let through", out);
         }
     }
 
@@ -142,7 +142,7 @@ impl Calls {
     pub fn all_over(&mut self, reason: &str, out: &mut Vec<Action>) {
         let open: Vec<_> = self.open.iter().map(|(id, call)| (id.clone(), call.tool.clone())).collect();
         for (id, tool) in open {
-            self.server_ended(&id, &tool, reason.to_owned(), out);
+            self.server_ended(&id, &tool, reason, out);
         }
     }
 
@@ -154,7 +154,7 @@ impl Calls {
     }
 
     /// The server took the call back. Once it is let through that no longer counts: the first word wins.
-    pub fn withdrawn(&mut self, id: &CallId, tool: &str, reason: String, out: &mut Vec<Action>) {
+    pub fn withdrawn(&mut self, id: &CallId, tool: &str, reason: &str, out: &mut Vec<Action>) {
         if self.end_unauthorised(id, out) {
             tell(id, tool, State::Withdrawn, reason, None, None, out);
         }
@@ -169,15 +169,15 @@ impl Calls {
 
     /// The server has ended the call itself, whatever its state. The page that has it hears that too, and may have ended it
     /// before: how is in the ledger.
-    pub fn server_ended(&mut self, id: &CallId, tool: &str, reason: String, out: &mut Vec<Action>) {
+    pub fn server_ended(&mut self, id: &CallId, tool: &str, reason: &str, out: &mut Vec<Action>) {
         let state = self.open.get(id).map(|call| call.state);
         if state == Some(State::Elsewhere) {
             return;
         }
         if state.is_some_and(State::is_under_way) {
-            let outcome = Outcome::Cancelled { message: reason.clone() };
+            let outcome = Outcome::Cancelled { message: reason.to_owned() };
             record(id, &outcome, out);
-            self.drop_call(id, &reason, Ending::Server(outcome), out);
+            self.drop_call(id, reason, Ending::Server(outcome), out);
         } else if self.end_unauthorised(id, out) {
             tell(id, tool, State::Withdrawn, reason, None, None, out);
         }
@@ -203,7 +203,7 @@ impl Calls {
             return false;
         }
         self.open.take(id);
-        self.ended.add(id.name());
+        self.ended.add(id.as_str());
         true
     }
 

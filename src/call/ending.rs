@@ -107,7 +107,7 @@ impl Calls {
         if let Some(run) = call.run.filter(|_| call.state != State::Running) {
             self.runs.take(&run);
         }
-        self.ended.add(id.name());
+        self.ended.add(id.as_str());
         tell(id, &call.tool, State::Settled, reason, None, Some(ending), out);
         if let Some(place) = self.line.iter().position(|waits| waits == id) {
             self.line.remove(place);

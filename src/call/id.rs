@@ -15,11 +15,6 @@ impl CallId {
         Self(id.into())
     }
 
-    /// The id, to be kept.
-    pub(super) fn name(&self) -> Rc<str> {
-        Rc::clone(&self.0)
-    }
-
     /// The id.
     pub fn as_str(&self) -> &str {
         &self.0

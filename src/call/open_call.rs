@@ -89,12 +89,12 @@ pub(super) fn tell(
     id: &CallId,
     tool: &str,
     state: State,
-    reason: impl Into<String>,
+    reason: &str,
     arguments: Option<Box<RawValue>>,
     outcome: Option<Ending>,
     out: &mut Vec<Action>,
 ) {
-    let (call_id, tool, reason) = (id.clone(), tool.to_owned(), reason.into());
+    let (call_id, tool, reason) = (id.clone(), tool.to_owned(), reason.to_owned());
     out.push(Action::Tell(Step { call_id, tool, state, reason, arguments, edits: Vec::new(), outcome }));
 }
 

@@ -90,7 +90,7 @@ impl Conversation {
         let gone = |approval: &Approval| !approval.own && !asked.iter().any(|(id, _)| *id == approval.id);
         let reason =
             if asked.is_empty() { "the server waits no longer" } else { "the server waits for something else" };
-        self.close_approvals(gone, reason, &Error::ApprovalAnswered);
+        self.close_approvals(&gone, reason, &Error::ApprovalAnswered);
         for (id, calls) in asked {
             let plain = |call: PendingCall| PendingCall { tool: self.registry.plain(call.tool), ..call };
             let calls: Vec<_> = calls.into_iter().map(plain).collect();
@@ -131,17 +131,17 @@ impl Conversation {
 
     /// The server waits no longer.
     pub(super) fn close_server_approvals(&mut self) {
-        self.close_approvals(|approval| !approval.own, "the server waits no longer", &Error::ApprovalAnswered);
+        self.close_approvals(&|approval| !approval.own, "the server waits no longer", &Error::ApprovalAnswered);
     }
 
     /// A call has ended: the page does not ask about it any more.
     pub(super) fn close_own_approval(&mut self, call: &CallId) {
         let ended = |approval: &Approval| approval.own && *approval.id == *call.as_str();
-        self.close_approvals(ended, "the call has ended", &Error::ApprovalAnswered);
+        self.close_approvals(&ended, "the call has ended", &Error::ApprovalAnswered);
     }
 
     /// Closes questions. Who was about to answer gets this error.
-    pub(super) fn close_approvals(&mut self, which: impl Fn(&Approval) -> bool, reason: &str, error: &Error) {
+    pub(super) fn close_approvals(&mut self, which: &dyn Fn(&Approval) -> bool, reason: &str, error: &Error) {
         let (closed, open) = mem::take(&mut self.approvals).into_iter().partition(which);
         self.approvals = open;
         for approval in closed {
@@ -229,7 +229,7 @@ impl Conversation {
     fn answer_own(&mut self, id: &Rc<str>, Wanted { operation, answer }: Wanted, now: Millis) {
         let Answer::Decide { accept, reason, arguments, say } = answer else { return };
         let answer = if accept { Ok(arguments) } else { Err(reason) };
-        self.close_approvals(|approval| approval.id == *id, "answered", &Error::ApprovalAnswered);
+        self.close_approvals(&|approval| approval.id == *id, "answered", &Error::ApprovalAnswered);
         self.calls_do(now, |calls, _, out| calls.confirmed(&CallId::new(Rc::clone(id)), answer, now, out));
         match (say, operation) {
             (Some(content), Some(operation)) => self.speak(operation, content, now),

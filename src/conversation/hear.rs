@@ -125,11 +125,11 @@ impl Conversation {
             }
             Meaning::Withdrawn { call, tool, reason } => {
                 let tool = self.registry.plain(tool);
-                self.calls_do(now, |calls, _, out| calls.withdrawn(&call, &tool, reason, out));
+                self.calls_do(now, |calls, _, out| calls.withdrawn(&call, &tool, &reason, out));
             }
             Meaning::Ended { call, tool, reason } => {
                 let tool = self.registry.plain(tool);
-                self.calls_do(now, |calls, _, out| calls.server_ended(&call, &tool, reason, out));
+                self.calls_do(now, |calls, _, out| calls.server_ended(&call, &tool, &reason, out));
             }
             Meaning::Orphaned { call, tool, reason } => {
                 let tool = self.registry.plain(tool);

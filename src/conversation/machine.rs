@@ -334,7 +334,7 @@ impl Conversation {
         if matches!(self.phase, Phase::Open) {
             self.write_place_now(true, now);
         }
-        self.close_approvals(|_| true, "the conversation is closed", error);
+        self.close_approvals(&|_| true, "the conversation is closed", error);
         self.tell_while_closing(now);
         let mut outlet = Outlet::default();
         self.protocol.close(&mut outlet);

@@ -1,6 +1,8 @@
 //! What the calls want done.
 
-use crate::call::{Action, Calls, CheckId, Key, LedgerEffect, Step};
+use serde_json::value::RawValue;
+
+use crate::call::{Action, CallId, Calls, CheckId, Key, LedgerEffect, Step};
 use crate::json;
 use crate::net::Millis;
 use crate::protocol::{self, NoticeCode};
@@ -60,12 +62,20 @@ impl Conversation {
 
     /// Tells of the numbers that a step brings and that the app will not see as they came.
     fn tell_inexact(&mut self, step: &Step) {
-        let edits = step.edits.iter().filter_map(|edit| Some((edit.path.as_str(), edit.to.as_deref()?)));
-        for (at, value) in step.arguments.as_deref().map(|whole| ("", whole)).into_iter().chain(edits) {
-            for (path, digits) in json::large_integers(value) {
-                let message = [at, &path, " is ", digits, ", which JavaScript rounds"].concat();
-                self.tell_notice(NoticeCode::InexactNumber, &message, Some(step.call_id.as_str()));
+        if let Some(arguments) = &step.arguments {
+            self.tell_rounded("", arguments, &step.call_id);
+        }
+        for edit in &step.edits {
+            if let Some(value) = &edit.to {
+                self.tell_rounded(&edit.path, value, &step.call_id);
             }
+        }
+    }
+
+    fn tell_rounded(&mut self, at: &str, value: &RawValue, call: &CallId) {
+        for (path, digits) in json::large_integers(value) {
+            let message = [at, &path, " is ", digits, ", which JavaScript rounds"].concat();
+            self.tell_notice(NoticeCode::InexactNumber, &message, Some(call.as_str()));
         }
     }
 

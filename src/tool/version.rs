@@ -5,7 +5,7 @@
 //! same one. That two schemas of one tool have the same is one in 16 million; the server then finds the conflict that it would
 //! have found anyhow, and arguments are checked against the whole schema in any case.
 
-use crate::json::Value;
+use crate::json::{self, Value};
 
 use super::ToolName;
 
@@ -29,7 +29,7 @@ pub(super) fn unversioned(name: &str) -> Option<&str> {
 /// FNV-1a over the canonical text, 64 bits folded to 24. Servers have names that were made so: it must never change.
 fn version(schema: &Value) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in schema.canonical().bytes() {
+    for byte in json::text(schema).bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     let folded = hash ^ (hash >> 24) ^ (hash >> 48);

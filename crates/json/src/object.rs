@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Json, Value, raw, text};
+use super::{Json, Members, Value, raw};
 
 /// Names and the text of values.
 #[derive(Debug, Clone, Default)]
@@ -116,8 +116,13 @@ impl<'a> Object<'a> {
 
     /// The object's text.
     pub fn to_text(&self) -> String {
-        let members: Vec<_> = self.0.iter().map(|(name, value)| [&text(name), ":", value.get()].concat()).collect();
-        ["{", &members.join(","), "}"].concat()
+        let mut text = String::new();
+        let mut members = Members::of(&mut text);
+        for (name, value) in &self.0 {
+            members.set(name, value);
+        }
+        members.end();
+        text
     }
 
     /// The same as a value.

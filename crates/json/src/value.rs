@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::Json;
+use super::{Json, Members, Write};
 
 /// The deepest value that is read.
 const DEPTH: u8 = 128;
@@ -64,28 +64,6 @@ impl Value {
         })
     }
 
-    /// The same text for all values that are equal: members in their order, numbers by their worth, no space.
-    pub fn canonical(&self) -> String {
-        match self {
-            Self::Null => "null".to_owned(),
-            Self::Bool(true) => "true".to_owned(),
-            Self::Bool(false) => "false".to_owned(),
-            Self::Number(number) => number.canonical(),
-            Self::String(text) => super::text(text),
-            Self::Array(items) => {
-                let items: Vec<_> = items.iter().map(Self::canonical).collect();
-                ["[", &items.join(","), "]"].concat()
-            }
-            Self::Object(members) => {
-                let members: Vec<_> = members
-                    .iter()
-                    .map(|(name, value)| [&super::text(name), ":", &value.canonical()].concat())
-                    .collect();
-                ["{", &members.join(","), "}"].concat()
-            }
-        }
-    }
-
     /// The string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -113,6 +91,26 @@ impl Value {
     /// A member, if it is an object that has one of this name.
     pub fn get(&self, name: &str) -> Option<&Self> {
         self.members().iter().find(|(other, _)| other == name).map(|(_, value)| value)
+    }
+}
+
+/// The same text for all values that are equal: members in their order, numbers by their worth, no space.
+impl Write for Value {
+    fn write(&self, text: &mut String) {
+        match self {
+            Self::Null => text.push_str("null"),
+            Self::Bool(flag) => flag.write(text),
+            Self::Number(number) => text.push_str(&number.canonical()),
+            Self::String(string) => string.write(text),
+            Self::Array(items) => items.write(text),
+            Self::Object(all) => {
+                let mut members = Members::of(text);
+                for (name, value) in all {
+                    members.set(name, value);
+                }
+                members.end();
+            }
+        }
     }
 }
 
@@ -176,7 +174,7 @@ mod tests {
 
     #[test]
     fn equal_values_have_one_text() {
-        let canonical = |text| value(text).unwrap().canonical();
+        let canonical = |text| crate::text(&value(text).unwrap());
         let text = r#"{"a":["x\n",1e2,e,true,null],"b":{"é":-15e-1}}"#;
         assert_eq!(canonical(r#"{ "b":{"\u00e9":-1.50}, "a":["x\u000a", 100.0, -0, true, null] }"#), text);
         assert_eq!(canonical(r#"{"a":["x\n",1e2,0.0,true,null],"b":{"é":-15E-1}}"#), text);

@@ -51,19 +51,18 @@ impl<'a> Members<'a> {
         Self { text, mark: '{' }
     }
 
-    /// Adds a member, whose name needs no escapes.
-    pub fn set(&mut self, name: &'static str, value: &dyn Write) -> &mut Self {
+    /// Adds a member.
+    pub fn set(&mut self, name: &str, value: &dyn Write) -> &mut Self {
         self.text.push(self.mark);
-        self.text.push('"');
-        self.text.push_str(name);
-        self.text.push_str("\":");
+        name.write(self.text);
+        self.text.push(':');
         value.write(self.text);
         self.mark = ',';
         self
     }
 
     /// Adds a member if there is a value.
-    pub fn set_some(&mut self, name: &'static str, value: Option<&(impl Write + Sized)>) -> &mut Self {
+    pub fn set_some(&mut self, name: &str, value: Option<&(impl Write + Sized)>) -> &mut Self {
         match value {
             Some(value) => self.set(name, value),
             None => self,
@@ -82,29 +81,36 @@ impl<'a> Members<'a> {
 impl Write for str {
     fn write(&self, text: &mut String) {
         text.push('"');
-        for char in self.chars() {
-            let escape = match char {
-                '"' | '\\' => char,
-                '\u{8}' => 'b',
-                '\u{c}' => 'f',
-                '\n' => 'n',
-                '\r' => 'r',
-                '\t' => 't',
-                '\0'..' ' => {
-                    let code = u32::from(char);
-                    text.push_str("\\u00");
-                    text.extend([code >> 4, code & 15].map(|digit| char::from_digit(digit, 16).unwrap_or('0')));
-                    continue;
-                }
-                _ => {
-                    text.push(char);
-                    continue;
-                }
-            };
-            text.push('\\');
-            text.push(escape);
+        for piece in self.split_inclusive(needs_escape) {
+            let plain = piece.trim_end_matches(needs_escape);
+            text.push_str(plain);
+            if plain.len() < piece.len() {
+                escape(piece.bytes().next_back().unwrap_or_default(), text);
+            }
         }
         text.push('"');
+    }
+}
+
+fn needs_escape(char: char) -> bool {
+    char < ' ' || char == '"' || char == '\\'
+}
+
+fn escape(byte: u8, text: &mut String) {
+    let letter = match byte {
+        8 => 'b',
+        12 => 'f',
+        b'\n' => 'n',
+        b'\r' => 'r',
+        b'\t' => 't',
+        b'"' | b'\\' => byte.into(),
+        _ => 'u',
+    };
+    text.push('\\');
+    text.push(letter);
+    if letter == 'u' {
+        let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
+        text.extend(['0', '0', digit(byte >> 4), digit(byte & 15)]);
     }
 }
 

@@ -46,7 +46,7 @@ impl Feed {
     fn event(&mut self, text: &str, past: bool, out: &mut Outlet) {
         if !past && !self.joined {
             self.joined = true;
-            out.say(Signal::Found(self.reader.catch_up(std::iter::empty(), &Status::Running)));
+            out.say(Signal::Found(self.reader.catch_up(&[], &Status::Running)));
         }
         let reading = self.reader.read(text);
         if !past || reading.is_none() {

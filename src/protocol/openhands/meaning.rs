@@ -179,7 +179,7 @@ impl Reader {
     }
 
     /// What is under way, for who joins: reads the events of the log up to now, and says what is left of them.
-    pub(super) fn catch_up<'a>(&mut self, log: impl Iterator<Item = &'a str>, status: &Status) -> Vec<Meaning> {
+    pub(super) fn catch_up(&mut self, log: &[String], status: &Status) -> Vec<Meaning> {
         for event in log {
             self.read(event);
         }

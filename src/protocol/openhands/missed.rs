@@ -138,7 +138,7 @@ impl Lag {
 
     fn read(&mut self, log: &[String]) {
         for id in log.iter().filter_map(|text| event_id(text)) {
-            self.read.add(id.as_str());
+            self.read.add(&id);
             self.last = Some(id);
         }
     }

@@ -80,7 +80,7 @@ impl Reconciliation {
         let whole = position.is_some() && last.is_none();
         let mut recent = Recent::keeping(REMEMBERED);
         if let Some(last) = last {
-            recent.add(last);
+            recent.add(&last);
         }
         Self { state: State::Quiet, recent, whole, joined: whole, status }
     }

@@ -93,7 +93,8 @@ fn required(schema: &Schema) -> impl Iterator<Item = &str> {
 
 fn nullable(schema: &Value) -> bool {
     let Some(kind) = schema.get("type") else { return false };
-    kind.items().iter().chain([kind]).any(|name| name.as_str() == Some("null"))
+    let is_null = |name: &Value| name.as_str() == Some("null");
+    is_null(kind) || kind.items().iter().any(is_null)
 }
 
 #[cfg(test)]

@@ -174,7 +174,7 @@ impl Stream {
         self.moved = true;
         // A conversation that runs says nothing by that alone; nor does one whose status comes with what is ours.
         let status = status.unwrap_or(Status::Running);
-        let found = self.reader.catch_up(events.iter().map(String::as_str), &status);
+        let found = self.reader.catch_up(&events, &status);
         self.hear_status(&found);
         out.say(Signal::Found(found));
         if self.cursor.delivered().is_none() && !self.reads_log {

@@ -152,7 +152,7 @@ impl Exchanges {
     pub(super) fn end(&mut self, id: &Rc<str>) -> Option<(Exchange, bool)> {
         let at = self.open.iter().position(|exchange| exchange.id == *id)?;
         let exchange = self.open.remove(at);
-        self.over.add(Rc::clone(id));
+        self.over.add(id);
         let current = self.current.as_ref() == Some(id);
         if current {
             self.current = self.open.last().map(|exchange| Rc::clone(&exchange.id));
@@ -162,7 +162,7 @@ impl Exchanges {
 
     /// We ended it, whatever the agent's side makes of that.
     pub(super) fn stop(&mut self, id: &Rc<str>) {
-        self.stopped.add(Rc::clone(id));
+        self.stopped.add(id);
     }
 
     pub(super) fn is_stopped(&self, id: &str) -> bool {
