@@ -338,7 +338,7 @@ impl Write for Error {
     fn write(&self, text: &mut String) {
         match self {
             Self::InvalidArgument { field, message } => {
-                Members::of(text).set("field", field).set("message", message).end()
+                Members::of(text).set("field", field).set("message", message).end();
             }
             Self::InvalidTool(fault) => Members::of(text)
                 .set("tool", &fault.tool)
@@ -361,7 +361,7 @@ impl Write for Error {
                 Members::of(text).set("tool", tool).end();
             }
             Self::AnnouncementRefused { tool, because } => {
-                Members::of(text).set("tool", tool).set("because", because).end()
+                Members::of(text).set("tool", tool).set("because", because).end();
             }
             Self::UnsupportedServer { version, minimum } => {
                 Members::of(text).set("version", version).set("minimum", minimum).end();
@@ -372,14 +372,14 @@ impl Write for Error {
             | Self::ConversationUnavailable { detail } => Members::of(text).set("detail", detail).end(),
             Self::InvalidRequest { issues } => Members::of(text).set("issues", issues).end(),
             Self::RequestRefused { status, detail } => {
-                Members::of(text).set("status", status).set("detail", detail).end()
+                Members::of(text).set("status", status).set("detail", detail).end();
             }
             Self::Server { status, detail, error_id } => {
                 Members::of(text).set("status", status).set("detail", detail).set("errorId", error_id).end();
             }
             Self::BadResponse { what } => Members::of(text).set("what", what).end(),
             Self::ConversationFailed { code, detail } => {
-                Members::of(text).set("code", code).set("detail", detail).end()
+                Members::of(text).set("code", code).set("detail", detail).end();
             }
             Self::InvalidEdit { issues } => Members::of(text).set("issues", issues).end(),
             Self::UnknownCall { call } => Members::of(text).set("callId", call).end(),
