@@ -159,15 +159,15 @@ impl Calls {
             Settled::NotSerializable { message } => {
                 self.fail(&id, FailureCode::ResultNotSerializable, message, out);
             }
-            Settled::Returned(text) => self.returned(&id, (check, text), "the handler returned", now, out),
-            Settled::Replaced(text) => self.returned(&id, (check, text), "a guard gave another result", now, out),
+            Settled::Returned(text) => self.returned(&id, (check, &text), "the handler returned", now, out),
+            Settled::Replaced(text) => self.returned(&id, (check, &text), "a guard gave another result", now, out),
         }
     }
 
     fn returned(
         &mut self,
         id: &CallId,
-        (check, text): (CheckId, String),
+        (check, text): (CheckId, &str),
         reason: &'static str,
         now: Millis,
         out: &mut Vec<Action>,
@@ -176,7 +176,7 @@ impl Calls {
         if let Some(message) = beyond("the result has", text.len(), "bytes", self.limits.result_bytes) {
             return self.fail(id, FailureCode::ResultTooLarge, message, out);
         }
-        match (json::raw(&text), call.terms.output.clone()) {
+        match (json::raw(text), call.terms.output.clone()) {
             (None, _) => {
                 self.fail(id, FailureCode::ResultNotSerializable, "the result is no JSON".to_owned(), out);
             }

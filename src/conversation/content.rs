@@ -19,8 +19,8 @@ impl Content {
     }
 
     /// Parts as the app gave them: JSON text of an array that is not empty.
-    pub fn parts(text: String) -> Result<Self, Error> {
-        let content = json::raw(&text).ok_or_else(invalid)?;
+    pub fn parts(text: &str) -> Result<Self, Error> {
+        let content = json::raw(text).ok_or_else(invalid)?;
         let any = Json::from(&content).items().is_some_and(|parts| !parts.is_empty());
         any.then_some(Self(content)).ok_or_else(invalid)
     }

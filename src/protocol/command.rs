@@ -68,8 +68,8 @@ pub struct Deed {
 
 impl Deed {
     /// A deed by its name, with the JSON text of what it takes.
-    pub fn read(name: &str, given: String) -> Result<Self, Error> {
-        let given = json::raw(&given).ok_or_else(|| Error::invalid("options", "must be JSON"))?;
+    pub fn read(name: &str, given: &str) -> Result<Self, Error> {
+        let given = json::raw(given).ok_or_else(|| Error::invalid("options", "must be JSON"))?;
         Ok(Self { name: name.to_owned(), given })
     }
 }

@@ -139,7 +139,7 @@ fn a_conversation_that_was_deleted_under_a_socket_is_found_to_be_gone() {
 fn what_the_server_takes_its_time_for_is_told_once_and_never_sent_again() {
     let mut stage = Stage::ready(vec![]);
     let said = stage.send("hi");
-    stage.command(Command::Do(pagehand::protocol::Deed::read("pause", "null".into()).unwrap()));
+    stage.command(Command::Do(pagehand::protocol::Deed::read("pause", "null").unwrap()));
     let began = stage.now;
     stage.wait_for("a word", |stage| connection(stage).ends_with("waiting"));
     assert!((4_900..6_000).contains(&(stage.now.0 - began.0)));

@@ -121,7 +121,7 @@ fn a_server_that_stays_at_its_limit_is_asked_six_times_more() {
 
 #[test]
 fn what_a_server_alone_can_do_is_done_with_its_answer() {
-    let deed = |name: &str, given: &str| Deed::read(name, given.into()).unwrap();
+    let deed = |name: &str, given: &str| Deed::read(name, given).unwrap();
     let done = |deed: Deed, url: &str, body: &str| {
         let mut stage = Stage::ready(vec![]);
         let operation = stage.command(Command::Do(deed));

@@ -153,7 +153,7 @@ mod tests {
             "http://h:8000/api/conversations/i/events/search?limit=5&sort_order=TIMESTAMP_DESC&page_id=a%2Fb"
         );
         assert_eq!(rest.socket("events", "i", "?x=1"), "ws://h:8000/sockets/events/i?x=1");
-        let list = Deed::read(&protocol::Deed::read("list", r#"{"limit":5,"status":"a b"}"#.into()).unwrap()).unwrap();
+        let list = Deed::read(&protocol::Deed::read("list", r#"{"limit":5,"status":"a b"}"#).unwrap()).unwrap();
         assert_eq!(
             rest.deed("i", &list).url,
             "http://h:8000/api/conversations/search?include_skills=false&limit=5&status=a%20b"

@@ -195,7 +195,7 @@ fn ask(house: &mut House, round: usize) {
         3 => drop(house.command(Command::Open)),
         4 => house.wire(Wire::Opened { socket: house.socket }, 0),
         5 => house.frame(r#"{"type":"sync","from_seq":-1,"through_seq":7}"#),
-        6 => drop(house.command(Command::Do(Deed::read(DEEDS[round % DEEDS.len()], "{}".into()).unwrap()))),
+        6 => drop(house.command(Command::Do(Deed::read(DEEDS[round % DEEDS.len()], "{}").unwrap()))),
         _ => drop(house.wait()),
     }
 }
@@ -204,10 +204,10 @@ fn ask(house: &mut House, round: usize) {
 pub fn deeds(inputs: &[String]) -> Played {
     let mut house = ready("1.58.2");
     for text in inputs {
-        if let Ok(deed) = Deed::read(DEEDS[number(text) % DEEDS.len()], text.clone()) {
+        if let Ok(deed) = Deed::read(DEEDS[number(text) % DEEDS.len()], text) {
             house.command(Command::Do(deed));
         }
-        if let Ok(content) = Content::parts(text.clone()) {
+        if let Ok(content) = Content::parts(text) {
             house.command(Command::Send { content, run: false, approve: false });
         }
         // Whatever became of it: a fork or a deletion changes what the house is.

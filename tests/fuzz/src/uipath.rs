@@ -200,7 +200,7 @@ fn ask(house: &mut House, round: usize) {
         }
         3 => admit_without_answers(house),
         4 => drop(house.command(Command::Do(
-            Deed::read(DEEDS[round % DEEDS.len()], format!(r#"{{"conversation":"{ID}"}}"#)).unwrap(),
+            Deed::read(DEEDS[round % DEEDS.len()], &format!(r#"{{"conversation":"{ID}"}}"#)).unwrap(),
         ))),
         5 => drop(house.command(Command::Stop { reason: String::new() })),
         _ => drop(house.wait()),
@@ -217,10 +217,10 @@ fn admit_without_answers(house: &mut House) {
 pub fn deeds(inputs: &[String]) -> Played {
     let mut house = ready();
     for text in inputs {
-        if let Ok(deed) = Deed::read(DEEDS[number(text) % DEEDS.len()], text.clone()) {
+        if let Ok(deed) = Deed::read(DEEDS[number(text) % DEEDS.len()], text) {
             house.command(Command::Do(deed));
         }
-        if let Ok(content) = Content::parts(text.clone()) {
+        if let Ok(content) = Content::parts(text) {
             house.command(Command::Send { content, run: true, approve: false });
         }
         while let Some((request, _)) = house.requests.pop_front() {

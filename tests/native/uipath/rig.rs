@@ -268,7 +268,7 @@ impl Rig {
     }
 
     pub fn deed(&mut self, name: &str, given: &Value) -> u32 {
-        self.command(Command::Do(Deed::read(name, given.to_string()).unwrap()))
+        self.command(Command::Do(Deed::read(name, &given.to_string()).unwrap()))
     }
 
     pub fn history(&mut self, page: Page) -> u32 {

@@ -59,7 +59,7 @@ impl World {
 
     pub fn deed(&mut self, tab: usize, name: &str) {
         let Some(who) = self.shown(tab) else { return };
-        let deed = Deed::read(name, "{}".into()).unwrap();
+        let deed = Deed::read(name, "{}").unwrap();
         let what = if name == "endExchange" { Asked::Stop } else { Asked::Other };
         self.ask(who, what, Command::Do(deed));
     }
@@ -73,7 +73,7 @@ impl World {
     pub fn delete(&mut self, tab: usize) {
         let Some(who) = self.shown(tab) else { return };
         self.reached.note(Situation::Deleted);
-        self.ask(who, Asked::Delete, Command::Do(Deed::read("delete", "null".into()).unwrap()));
+        self.ask(who, Asked::Delete, Command::Do(Deed::read("delete", "null").unwrap()));
     }
 
     pub fn ask_idle(&mut self, tab: usize) {
