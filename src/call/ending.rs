@@ -8,7 +8,8 @@ impl Calls {
     pub fn cancel(&mut self, id: &CallId, message: &str, out: &mut Vec<Action>) -> bool {
         let Some(call) = self.open.get(id) else { return false };
         let outcome = Outcome::Cancelled { message: message.to_owned() };
-        if self.answering && matches!(call.state, State::Authorised | State::Validating | State::Claiming) {
+        let unclaimed = call.state <= State::Claiming;
+        if self.answering && unclaimed {
             self.finish(id, "cancelled", outcome, out);
             return true;
         }

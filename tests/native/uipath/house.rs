@@ -276,8 +276,8 @@ fn a_call_whose_page_died_is_interrupted_and_the_agent_is_told_once() {
     assert_eq!(next.outcome(&format!("{x}/c"))["kind"], "interrupted");
 }
 
-#[test]
-fn two_pages_see_the_same_call_and_one_runs_it() {
+/// A page with an exchange that has begun, and another one that has joined.
+fn two_pages() -> (Stage, String, Stage) {
     let mut first = created();
     let x = begin(&mut first);
     let mut second = joining().on_page("second", &first);
@@ -285,6 +285,12 @@ fn two_pages_see_the_same_call_and_one_runs_it() {
     second.answer("/conversation", 200, &format!(r#"{{"conversationId":"{ID}"}}"#));
     up(&mut second);
     second.answer("exchangeSort", 200, r#"{"data":[]}"#);
+    (first, x, second)
+}
+
+#[test]
+fn two_pages_see_the_same_call_and_one_runs_it() {
+    let (mut first, x, mut second) = two_pages();
     for event in [start(&x, &json!({ "title": "t" }), false), go(&x, &json!({ "title": "t" }))] {
         server(&mut first, &event);
         server(&mut second, &event);
@@ -292,6 +298,20 @@ fn two_pages_see_the_same_call_and_one_runs_it() {
     assert_eq!(first.runs.len() + second.runs.len(), 1);
     let answers = [&mut first, &mut second].map(|stage| about_calls(&sent(stage), "endToolCall").len());
     assert_eq!(answers.iter().sum::<usize>(), 1);
+}
+
+#[test]
+fn a_call_that_is_cancelled_where_it_was_only_announced_has_the_outcome_that_another_page_gave_it() {
+    let (mut first, x, mut second) = two_pages();
+    let title = json!({ "title": "t" });
+    for stage in [&mut first, &mut second] {
+        server(stage, &start(&x, &title, false));
+    }
+    server(&mut first, &go(&x, &title));
+    second.cancel(&format!("{x}/c"));
+    assert_eq!(second.outcome(&format!("{x}/c")), first.outcome(&format!("{x}/c")));
+    assert_eq!(first.outcome(&format!("{x}/c"))["kind"], "ok");
+    assert!(about_calls(&sent(&mut second), "endToolCall").is_empty());
 }
 
 #[test]
