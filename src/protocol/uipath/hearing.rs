@@ -103,7 +103,7 @@ impl UiPath {
     /// The agent has gone on: it has the answers that were sent.
     pub(super) fn went_on(&mut self, exchange: &Rc<str>, heard: &mut Heard) {
         let answered = |item: &Item| {
-            let sent = matches!(item.stage, Stage::Sent(_) | Stage::Doubt);
+            let sent = matches!(item.stage, Stage::Sent(_) | Stage::Doubt | Stage::Again);
             matches!(&item.what, What::Answer(answer) if sent && answer.exchange == *exchange)
         };
         let arrived = self.outbox.proven(answered);

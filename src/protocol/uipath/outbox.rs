@@ -67,6 +67,8 @@ pub(super) enum Stage {
     Sent(Millis),
     /// It may have arrived or not.
     Doubt,
+    /// The same, and it leaves once more unless a look comes first.
+    Again,
 }
 
 /// What a look at an exchange says about an item in doubt.
@@ -128,7 +130,7 @@ impl Outbox {
             What::Answer(answer) => !self.is_unheard(answer),
             What::Confirm { .. } | What::Stop { .. } | What::Late { .. } | What::Event { .. } => true,
         };
-        let waits = |item: &Item| item.stage == Stage::Waiting && may(item);
+        let waits = |item: &Item| matches!(item.stage, Stage::Waiting | Stage::Again) && may(item);
         let reply = self.0.iter().position(|item| waits(item) && item.is_reply());
         let at = reply.or_else(|| self.0.iter().position(waits))?;
         Some(self.0.remove(at))
@@ -145,7 +147,7 @@ impl Outbox {
     /// Whether anything was.
     pub(super) fn doubt(&mut self) -> bool {
         let mut any = false;
-        for item in self.0.iter_mut().filter(|item| matches!(item.stage, Stage::Sent(_))) {
+        for item in self.0.iter_mut().filter(|item| matches!(item.stage, Stage::Sent(_) | Stage::Again)) {
             item.stage = if matches!(item.what, What::Stop { .. }) { Stage::Waiting } else { Stage::Doubt };
             any = true;
         }
@@ -183,7 +185,8 @@ impl Outbox {
     /// An exchange was looked at, and is not there where there is no record. What arrived, and the messages that did in part;
     /// the rest is sent again.
     pub(super) fn looked(&mut self, exchange: &str, record: Option<&Record>) -> (Vec<Item>, Vec<Item>) {
-        let concerned = |item: &Item| item.stage == Stage::Doubt && item.exchange().is_some_and(|id| **id == *exchange);
+        let doubted = |item: &Item| matches!(item.stage, Stage::Doubt | Stage::Again);
+        let concerned = |item: &Item| doubted(item) && item.exchange().is_some_and(|id| **id == *exchange);
         let arrived = self.proven(|item| concerned(item) && item.finding(record) == Finding::Arrived);
         let in_part = self.proven(|item| concerned(item) && item.finding(record) == Finding::InPart);
         for item in self.0.iter_mut().filter(|item| concerned(item)) {
@@ -211,7 +214,7 @@ impl Outbox {
         for item in &mut self.0 {
             let concerned = item.exchange().is_some_and(|id| **id == *exchange);
             if concerned && item.stage == Stage::Doubt && matches!(item.what, What::Answer(_)) {
-                item.stage = Stage::Waiting;
+                item.stage = Stage::Again;
             }
         }
     }

@@ -172,6 +172,25 @@ fn an_answer_waits_until_it_is_clear_that_the_yes_before_it_was_heard() {
 }
 
 #[test]
+fn an_answer_that_was_held_back_is_not_sent_again_where_a_look_shows_it() {
+    let mut rig = Rig::ready(&tools());
+    let x = rig.begin("hi");
+    rig.call(&x, "c", "startToolCall", call(&json!({ "toolName": "read_board_tasks", "requireConfirmation": true })));
+    rig.decide(&format!("{x}/c"), true, None);
+    let answer = rig.settle(&format!("{x}/c"), &json!({ "kind": "cancelled", "message": "m" }));
+    rig.reconnect();
+    for _ in 0..3 {
+        rig.answer("exchangeSort", 500, "");
+    }
+    rig.sent.clear();
+    let there =
+        json!({ "requireConfirmation": true, "confirmation": { "approved": true }, "result": { "output": {} } });
+    rig.answer(&format!("/exchange/{x}"), 200, &calls_of(&x, &there));
+    assert_eq!(rig.wrote(), "");
+    assert!(rig.done[&answer].is_ok());
+}
+
+#[test]
 fn a_message_in_doubt_is_there_or_said_again_or_begun_anew() {
     let user = |parts: Value| json!([{ "messageId": "U", "role": "user", "contentParts": parts }]);
     let whole = json!([{ "contentPartId": "p", "mimeType": "text/plain", "data": { "inline": "hello" } }]);
