@@ -1,6 +1,7 @@
 //! UiPath's conversational agents.
 
 mod approval;
+mod blind;
 mod calls;
 mod cases;
 mod cuts;
