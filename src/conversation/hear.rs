@@ -110,7 +110,7 @@ impl Conversation {
                     && self.gate.is_none()
                     && self.registry.get(&tool).is_some_and(|entry| entry.tool.run_on == RunOn::Announcement);
                 self.calls_do(now, |calls, registry, out| {
-                    calls.announced(&call, &tool, arguments, schemas, registry, now, out);
+                    calls.announced(&call, &tool, (arguments, schemas), registry, now, out);
                     if early {
                         calls.authorised(&call, "the tool runs on the announcement", None, registry, now, out);
                     }
