@@ -63,9 +63,19 @@ pub(crate) struct Built {
     pub(crate) script: PathBuf,
 }
 
-/// What wasm-opt does: it makes the code small, then the names at the border, and drops what only tools read.
-const OPTIMISATION: [&str; 4] =
-    ["-Oz", "--minify-imports-and-exports-and-modules", "--strip-producers", "--strip-target-features"];
+/// What wasm-opt does: it makes the code small, in another shape than the compiler's, then the names at the border, and drops
+/// what only tools read. The lowest kilobyte of the memory is the end of the stack: nothing has an address there.
+const OPTIMISATION: [&str; 9] = [
+    "-Oz",
+    "--low-memory-unused",
+    "--flatten",
+    "--rereloop",
+    "-Oz",
+    "-Oz",
+    "--minify-imports-and-exports-and-modules",
+    "--strip-producers",
+    "--strip-target-features",
+];
 
 /// Panic messages name source files: what ships should not tell where the builder keeps the dependencies.
 fn without_home_paths() -> String {
