@@ -291,7 +291,8 @@ impl Line {
     /// The server does not let us in. A token may have run out between the question and now: it is asked for once more.
     fn refused(&mut self, socket: SocketId, refusal: &packet::Refusal, now: Millis) {
         self.close(socket);
-        let unauthorized = refusal.code == Some(401) || refusal.message.contains("nauthorized");
+        let unauthorized =
+            refusal.code == Some(401) || refusal.message.as_bytes().windows(11).any(|part| part == b"nauthorized");
         let error = match refusal.code {
             _ if unauthorized => Error::Unauthorized,
             Some(status @ 400..=499) => Error::RequestRefused { status, detail: refusal.message.clone() },

@@ -109,13 +109,18 @@ impl Place {
 
 /// The base without its path: organisation and tenant are no part of the socket's address.
 fn origin(base: &str) -> &str {
-    let after_scheme = base.find("//").map_or(0, |at| at + 2);
+    let after_scheme = after_scheme(base);
     let path = base.get(after_scheme..).and_then(|rest| rest.find('/'));
     path.and_then(|at| base.get(..after_scheme + at)).unwrap_or(base)
 }
 
+/// Where the authority begins. Looked for in bytes: the search for a text within a text is two kilobytes.
+fn after_scheme(base: &str) -> usize {
+    base.as_bytes().windows(2).position(|two| two == b"//").map_or(0, |at| at + 2)
+}
+
 fn socket_path_of(base: &str) -> &'static str {
-    let authority = origin(base).split("//").nth(1).unwrap_or_default();
+    let authority = origin(base).get(after_scheme(base)..).unwrap_or_default();
     let host = authority.split(':').next().unwrap_or_default();
     if matches!(host, "localhost" | "127.0.0.1") { LOCAL } else { CLOUD }
 }
