@@ -76,7 +76,12 @@ impl<'a> Object<'a> {
     /// An object, or the empty one.
     #[must_use]
     pub fn object(&self, name: &str) -> Self {
-        self.get(name).and_then(Self::of).unwrap_or_default()
+        self.inside(name).unwrap_or_default()
+    }
+
+    /// What a member contains, if it is there: nothing, where it is no object.
+    pub fn inside(&self, name: &str) -> Option<Self> {
+        self.get(name).map(|value| Self::of(value).unwrap_or_default())
     }
 
     /// The items of a list.

@@ -37,60 +37,90 @@ impl Deed {
             text => Object::read(text).ok_or_else(|| Error::invalid("options", "must be an object"))?,
         };
         let given = Given(given);
-        let conversation = || given.maybe("conversationId").or(own.id.map(Cow::Borrowed)).ok_or_else(no_conversation);
-        let ask = |address: &Address, form| Ok(Self::Ask(rest.get(address), form));
-        let body = || Some(deed.given.get().to_owned());
-        match deed.name.as_str() {
-            "agents" => {
-                ask(&Address::new(&[("/agent", "")]).with("folderId", given.maybe("folderId").as_deref()), Form::Whole)
-            }
-            "agent" => {
-                let (folder, agent) = (given.must("folderId")?, given.must("agentId")?);
-                ask(&Address::new(&[("/agent", &folder), ("", &agent)]), Form::Whole)
-            }
-            "conversations" => ask(&given.conversations(), Form::Page("conversations")),
-            "conversation" => ask(&Address::new(&[("/conversation", &conversation()?)]), Form::Whole),
-            "update" => {
-                let address = Address::new(&[("/conversation", own.id.ok_or_else(no_conversation)?)]);
-                Ok(Self::Ask(rest.request(Method::Patch, &address, body()), Form::Whole))
-            }
-            "delete" => {
-                let id = conversation()?;
-                let form = if own.id == Some(&*id) { Form::Deleted } else { Form::Nothing };
-                let address = Address::new(&[("/conversation", &id)]);
-                Ok(Self::Ask(rest.request(Method::Delete, &address, None), form))
-            }
-            "exchanges" => ask(&given.exchanges(&conversation()?), Form::Page("exchanges")),
-            "exchange" => {
-                let address =
-                    Address::new(&[("/conversation", &conversation()?), ("/exchange", &given.must("exchangeId")?)]);
-                ask(&address.with("messageSort", given.maybe("messageSort").as_deref()), Form::Whole)
-            }
-            "message" => ask(&given.message(&conversation()?, "")?, Form::Whole),
-            "contentPart" => {
-                let part = given.must("contentPartId")?;
-                ask(&given.message(&conversation()?, &part)?, Form::Whole)
-            }
-            "feedback" => {
-                let exchange = given.must("exchangeId")?;
-                let address =
-                    Address::new(&[("/conversation", &conversation()?), ("/exchange", &exchange), ("/feedback", "")]);
-                Ok(Self::Ask(rest.request(Method::Post, &address, Some(given.feedback()?)), Form::Nothing))
-            }
-            "settings" => ask(&Address::new(&[("/user/settings", "")]), Form::Whole),
-            "updateSettings" => {
-                let address = Address::new(&[("/user/settings", "")]);
-                Ok(Self::Ask(rest.request(Method::Patch, &address, body()), Form::Whole))
-            }
-            "attachment" => {
-                let body = ["{\"name\":", &json::text(&given.must("name")?), "}"].concat();
-                let address = Address::new(&[("/conversation", &conversation()?), ("/attachment", "")]);
-                Ok(Self::Ask(rest.request(Method::Post, &address, Some(body)), Form::Upload))
-            }
-            _ => given.event(&deed.name, own),
-        }
+        let Some(ask) = ASKS.iter().find(|ask| ask.name == deed.name) else { return given.event(&deed.name, own) };
+        let address = given.address(ask, own)?;
+        let body = match ask.sends {
+            Sends::Nothing => None,
+            Sends::Given => Some(deed.given.get().to_owned()),
+            Sends::Name => Some(["{\"name\":", &json::text(&given.must("name")?), "}"].concat()),
+            Sends::Feedback => Some(given.feedback()?),
+        };
+        let elsewhere = || given.maybe("conversationId").is_some_and(|id| own.id != Some(&*id));
+        let form = if ask.form == Form::Deleted && elsewhere() { Form::Nothing } else { ask.form };
+        Ok(Self::Ask(rest.request(ask.method, &address, body), form))
     }
 }
+
+/// A deed that is a request.
+struct Ask {
+    /// The deed's name in JS.
+    name: &'static str,
+    method: Method,
+    /// Segments with a colon are what was given under this name; `:` alone is the conversation that is open.
+    path: &'static str,
+    /// What was given of this goes into the query.
+    query: &'static [&'static str],
+    sends: Sends,
+    form: Form,
+}
+
+/// The body of a request.
+enum Sends {
+    Nothing,
+    /// All that was given.
+    Given,
+    /// A file's name.
+    Name,
+    Feedback,
+}
+
+impl Ask {
+    const fn get(name: &'static str, path: &'static str, query: &'static [&'static str], form: Form) -> Self {
+        Self { name, method: Method::Get, path, query, sends: Sends::Nothing, form }
+    }
+
+    const fn send(name: &'static str, method: Method, path: &'static str, sends: Sends, form: Form) -> Self {
+        Self { name, method, path, query: &[], sends, form }
+    }
+}
+
+const ASKS: &[Ask] = &[
+    Ask::get("agents", "/agent", &["folderId"], Form::Whole),
+    Ask::get("agent", "/agent/:folderId/:agentId", &[], Form::Whole),
+    Ask::get(
+        "conversations",
+        "/conversation",
+        &["limit", "cursor", "sort", "agentReleaseKey", "agentReleaseId", "search"],
+        Form::Page("conversations"),
+    ),
+    Ask::get("conversation", "/conversation/:conversationId", &[], Form::Whole),
+    Ask::send("update", Method::Patch, "/conversation/:", Sends::Given, Form::Whole),
+    Ask::send("delete", Method::Delete, "/conversation/:conversationId", Sends::Nothing, Form::Deleted),
+    Ask::get(
+        "exchanges",
+        "/conversation/:conversationId/exchange",
+        &["limit", "cursor", "exchangeSort", "messageSort"],
+        Form::Page("exchanges"),
+    ),
+    Ask::get("exchange", "/conversation/:conversationId/exchange/:exchangeId", &["messageSort"], Form::Whole),
+    Ask::get("message", "/conversation/:conversationId/exchange/:exchangeId/message/:messageId", &[], Form::Whole),
+    Ask::get(
+        "contentPart",
+        "/conversation/:conversationId/exchange/:exchangeId/message/:messageId/contentPart/:contentPartId",
+        &[],
+        Form::Whole,
+    ),
+    Ask::send(
+        "feedback",
+        Method::Post,
+        "/conversation/:conversationId/exchange/:exchangeId/feedback",
+        Sends::Feedback,
+        Form::Nothing,
+    ),
+    Ask::get("settings", "/user/settings", &[], Form::Whole),
+    Ask::send("updateSettings", Method::Patch, "/user/settings", Sends::Given, Form::Whole),
+    Ask::send("attachment", Method::Post, "/conversation/:conversationId/attachment", Sends::Name, Form::Upload),
+];
 
 /// What a deed was given.
 struct Given<'a>(Object<'a>);
@@ -116,30 +146,31 @@ impl Given<'_> {
         }
     }
 
-    /// The filters have other names in UiPath's own SDK.
-    fn conversations(&self) -> Address {
-        let either = |raw: &str, renamed: &str| self.maybe(raw).or_else(|| self.maybe(renamed));
-        Address::new(&[("/conversation", "")])
-            .with("limit", self.maybe("limit").as_deref())
-            .with("cursor", self.maybe("cursor").as_deref())
-            .with("sort", self.maybe("sort").as_deref())
-            .with("agentReleaseKey", either("agentReleaseKey", "agentKey").as_deref())
-            .with("agentReleaseId", either("agentReleaseId", "agentId").as_deref())
-            .with("search", either("search", "label").as_deref())
-    }
-
-    fn exchanges(&self, conversation: &str) -> Address {
-        Address::new(&[("/conversation", conversation), ("/exchange", "")])
-            .with("limit", self.maybe("limit").as_deref())
-            .with("cursor", self.maybe("cursor").as_deref())
-            .with("exchangeSort", self.maybe("exchangeSort").as_deref())
-            .with("messageSort", self.maybe("messageSort").as_deref())
-    }
-
-    fn message(&self, conversation: &str, part: &str) -> Result<Address, Error> {
-        let (exchange, message) = (self.must("exchangeId")?, self.must("messageId")?);
-        let part = if part.is_empty() { ("", "") } else { ("/contentPart", part) };
-        Ok(Address::new(&[("/conversation", conversation), ("/exchange", &exchange), ("/message", &message), part]))
+    /// Where a request goes.
+    fn address(&self, ask: &Ask, own: &Own) -> Result<Address, Error> {
+        let mut address = Address::new(&[]);
+        for segment in ask.path.split('/').skip(1) {
+            match segment.strip_prefix(':') {
+                None => address.name(segment),
+                Some("") => address.segment(own.id.ok_or_else(no_conversation)?),
+                Some("conversationId") => {
+                    let given = self.maybe("conversationId");
+                    address.segment(given.as_deref().or(own.id).ok_or_else(no_conversation)?);
+                }
+                Some(name) => address.segment(&self.must(name)?),
+            }
+        }
+        for name in ask.query {
+            // The filters have other names in UiPath's own SDK.
+            let renamed = match *name {
+                "agentReleaseKey" => "agentKey",
+                "agentReleaseId" => "agentId",
+                "search" => "label",
+                name => name,
+            };
+            address = address.with(name, self.maybe(name).or_else(|| self.maybe(renamed)).as_deref());
+        }
+        Ok(address)
     }
 
     fn feedback(&self) -> Result<String, Error> {
@@ -173,16 +204,14 @@ impl Given<'_> {
                 let id = self.maybe("streamId").unwrap_or(Cow::Borrowed(own.fresh));
                 self.must("mimeType")?;
                 let result = ["{\"streamId\":", &json::text(&id), "}"].concat();
-                let kept = STREAM.iter().filter(|name| self.0.contains(name));
-                Deed::Tell(stream("startAsyncInputStream", &self.only(kept), &id), result)
+                Deed::Tell(stream("startAsyncInputStream", &self.only(&STREAM), &id), result)
             }
             "streamChunk" => {
                 let data = ["{\"data\":", &json::text(&self.must("data")?), "}"].concat();
                 Deed::Tell(stream("chunk", &data, &self.must("streamId")?), nothing())
             }
             "endStream" => {
-                let kept = STREAM_END.iter().filter(|name| self.0.contains(name));
-                Deed::Tell(stream("endAsyncInputStream", &self.only(kept), &self.must("streamId")?), nothing())
+                Deed::Tell(stream("endAsyncInputStream", &self.only(&STREAM_END), &self.must("streamId")?), nothing())
             }
             "endExchange" => Deed::EndExchange(self.maybe("exchangeId").map(Cow::into_owned)),
             _ => return Err(Error::invalid("deed", "unknown to this server")),
@@ -190,7 +219,7 @@ impl Given<'_> {
     }
 
     /// An object of these members, as they were given.
-    fn only<'n>(&self, names: impl Iterator<Item = &'n &'static str>) -> String {
+    fn only(&self, names: &[&str]) -> String {
         let mut text = String::from("{");
         for name in names {
             let Some(value) = self.0.get(name) else { continue };

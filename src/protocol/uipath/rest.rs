@@ -19,14 +19,24 @@ pub(super) struct Address(String, char);
 impl Address {
     /// The path to something: names of ours and segments that are encoded, in turn.
     pub(super) fn new(parts: &[(&str, &str)]) -> Self {
-        let mut path = String::new();
+        let mut address = Self(String::new(), '?');
         for (name, segment) in parts {
-            path.push_str(name);
-            if !segment.is_empty() {
-                path.extend(["/", &url::encode(segment)]);
-            }
+            address.0.push_str(name);
+            address.segment(segment);
         }
-        Self(path, '?')
+        address
+    }
+
+    /// Goes on with a name of ours.
+    pub(super) fn name(&mut self, name: &str) {
+        self.0.extend(["/", name]);
+    }
+
+    /// Goes on with a segment that is encoded, if there is one.
+    pub(super) fn segment(&mut self, segment: &str) {
+        if !segment.is_empty() {
+            self.name(&url::encode(segment));
+        }
     }
 
     /// Adds to the query, if there is a value.
