@@ -60,8 +60,10 @@ impl Record {
     pub(super) fn read(value: Json) -> Option<Self> {
         let exchange = Object::of(value)?;
         let id = id(&exchange, "exchangeId")?;
-        let messages = exchange.list("messages").unwrap_or_default();
-        let messages = messages.into_iter().filter_map(MessageRecord::read).collect();
+        let mut messages = Vec::new();
+        for message in exchange.list("messages").unwrap_or_default() {
+            messages.extend(MessageRecord::read(message));
+        }
         Some(Self { exchange: id, messages })
     }
 
@@ -100,14 +102,17 @@ impl MessageRecord {
             text.append(part_text(part));
         }
         let interrupts = objects(&message, "interrupts");
-        let calls = objects(&message, "toolCalls");
+        let mut calls = Vec::new();
+        for call in objects(&message, "toolCalls") {
+            calls.extend(CallRecord::read(&call, &interrupts));
+        }
         Some(Self {
             id: id(&message, "messageId")?,
             role: message.text("role"),
             text,
             parts: parts.len(),
             incomplete: parts.iter().any(|part| part.flag("isIncomplete")),
-            calls: calls.iter().filter_map(|call| CallRecord::read(call, &interrupts)).collect(),
+            calls,
         })
     }
 }
@@ -163,14 +168,22 @@ fn id(of: &Object, name: &str) -> Option<Rc<str>> {
 }
 
 fn objects<'a>(of: &Object<'a>, name: &str) -> Vec<Object<'a>> {
-    of.list(name).unwrap_or_default().into_iter().filter_map(Object::of).collect()
+    let mut objects = Vec::new();
+    for item in of.list(name).unwrap_or_default() {
+        objects.extend(Object::of(item));
+    }
+    objects
 }
 
 /// The exchanges of a page.
 pub(super) fn records(body: &str) -> Result<Vec<Record>, Error> {
     let page = Object::read(body).and_then(|page| page.list("data"));
     let items = page.ok_or(Error::BadResponse { what: "reading the exchanges" })?;
-    Ok(items.into_iter().filter_map(Record::read).collect())
+    let mut records = Vec::new();
+    for item in items {
+        records.extend(Record::read(item));
+    }
+    Ok(records)
 }
 
 /// Turns a page into the house's form: its items under this name, and `next`.
