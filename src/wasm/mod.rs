@@ -93,8 +93,8 @@ impl Session {
     }
 
     /// Sends a user message: the JSON text of its content parts.
-    pub fn send(&self, operation: u32, content: String, run: bool, approve: bool) {
-        self.ask(operation, Content::parts(&content).map(|content| Command::Send { content, run, approve }));
+    pub fn send(&self, operation: u32, content: &str, run: bool, approve: bool) {
+        self.ask(operation, Content::parts(content).map(|content| Command::Send { content, run, approve }));
     }
 
     /// Lets the agent go on.
@@ -114,7 +114,7 @@ impl Session {
         say: Option<String>,
     ) {
         let answer = || {
-            let say = say.as_deref().map(Content::parts).transpose()?;
+            let say = say.map(|say| Content::parts(&say)).transpose()?;
             let raw = |text: String| json::raw(&text).ok_or_else(|| Error::invalid("arguments", "must be JSON"));
             Ok(Command::Answer { approval, accept, reason, arguments: arguments.map(raw).transpose()?, say })
         };
@@ -128,8 +128,8 @@ impl Session {
 
     /// Something that is the server's alone: a name of [`Deed`] and the JSON text of what it takes.
     #[wasm_bindgen(js_name = "do")]
-    pub fn perform(&self, operation: u32, name: &str, given: String) {
-        self.ask(operation, Deed::read(name, &given).map(Command::Do));
+    pub fn perform(&self, operation: u32, name: &str, given: &str) {
+        self.ask(operation, Deed::read(name, given).map(Command::Do));
     }
 
     /// Something that the app heard over a connection of its own; `past` when it was there before the app came.
