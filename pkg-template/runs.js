@@ -15,6 +15,8 @@ export class Runs {
     const own = new AbortController();
     const follow = () => own.abort(signal.reason);
     signal.addEventListener("abort", follow);
+    // The call may have ended before this is begun.
+    if (signal.aborted) follow();
     this.#open.add(own);
     try {
       return await work(own.signal);
