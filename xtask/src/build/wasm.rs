@@ -77,6 +77,31 @@ const OPTIMISATION: [&str; 9] = [
     "--strip-target-features",
 ];
 
+/// What the compiler's optimiser is told, beside that the code is to be small: not to rewrite loops for addressing modes that
+/// WebAssembly has not, not to repeat code on the way to a branch, to take in no function that is larger than its call, and to
+/// copy what is larger than a number by the one instruction that does so. A core is 6.4 kB smaller by it, and no slower.
+const CODE_GENERATION: [&str; 10] = [
+    "-disable-lsr",
+    "-enable-pre=0",
+    "-enable-load-pre=0",
+    "-rotation-max-header-size=0",
+    "-disable-licm-promotion",
+    "-jump-threading-threshold=4",
+    "-inline-threshold=2",
+    "-max-store-memcpy=1",
+    "-max-store-memmove=1",
+    "-max-store-memset=1",
+];
+
+/// Bytes for the stack. Data begins behind it: below the first megabyte an address is a byte shorter.
+const STACK: u32 = 15 << 16;
+
+fn flags() -> String {
+    let mut flags = vec![without_home_paths(), format!("-Clink-arg=-zstack-size={STACK}")];
+    flags.extend(CODE_GENERATION.iter().map(|argument| format!("-Cllvm-args={argument}")));
+    flags.join(" ")
+}
+
 /// Panic messages name source files: what ships should not tell where the builder keeps the dependencies.
 fn without_home_paths() -> String {
     let home = |name: &str, below: &str| std::env::var_os(name).map(|path| PathBuf::from(path).join(below));
@@ -109,7 +134,7 @@ pub(crate) fn build(
             .args(["--package", package, "--target", wasm_target::TRIPLE])
             .args(["--profile", profile.name()])
             .args(overrides.iter().flat_map(|value| ["--config", value]))
-            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", without_home_paths())
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags())
             .directory(&workspace.root)
             .run()
     })?;
