@@ -64,10 +64,13 @@ pub(crate) struct Built {
 }
 
 /// What wasm-opt does: it makes the code small, in another shape than the compiler's, then the names at the border, and drops
-/// what only tools read. The lowest kilobyte of the memory is the end of the stack: nothing has an address there.
-const OPTIMISATION: [&str; 9] = [
+/// what only tools read. The lowest kilobyte of the memory is the end of the stack: nothing has an address there. A function
+/// with one caller stays one when it is larger than a few instructions: among its like it compresses better.
+const OPTIMISATION: [&str; 11] = [
     "-Oz",
     "--low-memory-unused",
+    "--one-caller-inline-max-function-size",
+    "30",
     "--flatten",
     "--rereloop",
     "-Oz",
