@@ -42,8 +42,8 @@ pub(super) struct Approval {
 enum Stage {
     /// Nobody has answered.
     Open,
-    /// The arguments that came with an answer are checked.
-    Checking(CheckId, Wanted),
+    /// The arguments that came with an answer are checked, until then at the latest.
+    Checking(CheckId, Millis, Wanted),
     /// The ledger is asked.
     Claiming(Wanted),
     /// The server is asked what it waits for.
@@ -154,7 +154,7 @@ impl Conversation {
             if let Stage::Looking(_) = approval.stage {
                 self.end_attempt(Key::approval(&self.key, &approval.id, approval.attempt), NOT_GIVEN);
             }
-            if let Stage::Checking(_, wanted) | Stage::Claiming(wanted) | Stage::Looking(wanted) = approval.stage {
+            if let Stage::Checking(_, _, wanted) | Stage::Claiming(wanted) | Stage::Looking(wanted) = approval.stage {
                 self.settle(wanted.operation, Err(error.clone()));
             }
         }
@@ -189,16 +189,16 @@ impl Conversation {
             return self.checked_answer(&id, wanted, now);
         };
         let (check, instance) = (self.calls.next_check(), arguments.get().to_owned());
-        approval.stage = Stage::Checking(check, wanted);
+        approval.stage = Stage::Checking(check, now + against.timeout, wanted);
         self.check(check, against, instance);
     }
 
     /// The arguments that came with an answer were checked. Whether this was such a check.
     pub(super) fn answer_checked(&mut self, check: CheckId, result: &Result<Report, EngineError>, now: Millis) -> bool {
-        let is_it = |approval: &&mut Approval| matches!(&approval.stage, Stage::Checking(this, _) if *this == check);
+        let is_it = |approval: &&mut Approval| matches!(&approval.stage, Stage::Checking(this, ..) if *this == check);
         let Some(approval) = self.approvals.iter_mut().find(is_it) else { return false };
         let id = Rc::clone(&approval.id);
-        let Stage::Checking(_, wanted) = mem::replace(&mut approval.stage, Stage::Open) else { return false };
+        let Stage::Checking(_, _, wanted) = mem::replace(&mut approval.stage, Stage::Open) else { return false };
         match result {
             Ok(report) if report.valid => self.checked_answer(&id, wanted, now),
             Ok(report) => self.settle(wanted.operation, Err(Error::InvalidEdit { issues: report.issues.clone() })),
@@ -207,6 +207,23 @@ impl Conversation {
             }
         }
         true
+    }
+
+    /// Ends checks that took too long. What comes of them later is about nothing any more.
+    pub(super) fn end_late_checks(&mut self, now: Millis) {
+        while let Some((_, check)) = self.next_late_check().filter(|(until, _)| *until <= now) {
+            let late = EngineError::Validator("were not checked within the tool's timeout".to_owned());
+            self.answer_checked(check, &Err(late), now);
+        }
+    }
+
+    /// The check that is too late first, and when.
+    pub(super) fn next_late_check(&self) -> Option<(Millis, CheckId)> {
+        let checks = self.approvals.iter().filter_map(|approval| {
+            let Stage::Checking(check, until, _) = &approval.stage else { return None };
+            Some((*until, *check))
+        });
+        checks.min_by_key(|(until, _)| *until)
     }
 
     /// An answer that may leave.

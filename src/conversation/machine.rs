@@ -53,8 +53,13 @@ impl Conversation {
         if matches!(self.phase, Phase::Closed(_)) {
             return None;
         }
-        let deadlines =
-            [self.protocol.next_deadline(), self.calls.next_deadline(), self.turn.next_deadline(), self.next_writing()];
+        let deadlines = [
+            self.protocol.next_deadline(),
+            self.calls.next_deadline(),
+            self.turn.next_deadline(),
+            self.next_writing(),
+            self.next_late_check().map(|(until, _)| until),
+        ];
         deadlines.into_iter().flatten().min()
     }
 
@@ -248,6 +253,7 @@ impl Conversation {
         self.protocol.tick(now, &mut outlet);
         self.absorb(outlet, now);
         self.calls_do(now, |calls, _, out| calls.tick(now, out));
+        self.end_late_checks(now);
         if self.turn.poll_is_due(now) {
             self.command(Purpose::Poll, protocol::Command::Poll, now);
         }

@@ -81,7 +81,7 @@ impl Conversation {
 
     /// Has a value validated.
     pub(super) fn check(&mut self, check: CheckId, against: Against, instance: String) {
-        let Against { schema, part, handler } = against;
+        let Against { schema, part, handler, .. } = against;
         let (schema, request) = self.registry.resolve(schema);
         self.compile(request);
         self.out.push(Effect::Validate { check, schema, instance, part, handler });

@@ -2,6 +2,9 @@
 
 use serde_json::value::RawValue;
 
+use crate::net::Millis;
+
+use super::declaration::DEFAULT_TIMEOUT;
 use super::{Entry, HandlerId, SchemaId};
 
 /// A schema, and whose it is: the tool's own validator may take its place.
@@ -13,6 +16,8 @@ pub struct Against {
     pub part: Part,
     /// The handler of the declaration, if the tool is declared.
     pub handler: Option<HandlerId>,
+    /// How long the check may take: as long as the handler.
+    pub timeout: Millis,
 }
 
 /// Where a schema comes from.
@@ -42,6 +47,7 @@ impl Against {
         });
         let received = || received.map(|text| Source::Received(text.to_owned()));
         let schema = declared.map(Source::Declared).or_else(received)?;
-        Some(Self { schema, part, handler: entry.map(|entry| entry.handler) })
+        let timeout = entry.map_or(DEFAULT_TIMEOUT, |entry| entry.tool.timeout);
+        Some(Self { schema, part, handler: entry.map(|entry| entry.handler), timeout })
     }
 }

@@ -8,7 +8,7 @@ use crate::net::Millis;
 
 use super::{Annotations, Schema, ToolName, version};
 
-const DEFAULT_TIMEOUT: u64 = 60_000;
+pub(super) const DEFAULT_TIMEOUT: Millis = Millis(60_000);
 /// The longest time that a browser's timer can wait.
 const LONGEST_TIMEOUT: u64 = 2_147_483_647;
 
@@ -110,7 +110,7 @@ impl Tool {
             })?),
         };
         let timeout = match fields.value("timeout") {
-            Value::Null => Millis(DEFAULT_TIMEOUT),
+            Value::Null => DEFAULT_TIMEOUT,
             value => read_timeout(&value).ok_or_else(|| {
                 fault("timeout", "timeout_milliseconds", "must be a number of milliseconds, 1 to 2147483647")
             })?,

@@ -282,7 +282,7 @@ export interface ApprovalRequest {
   readonly signal: AbortSignal;
   /**
    * Lets all of them run, or an `editable` one with other arguments. Those are checked first: what does not fit rejects with
-   * `invalid_edit`, and the question stays.
+   * `invalid_edit`, what could not be checked, or not within the tool's `timeout`, with `invalid_argument`. The question stays.
    */
   approve(options?: Waiting & { arguments?: object }): Promise<void>;
   /** Lets none of them run. OpenHands' agent rests then until it is told to go on, which `say` does. */

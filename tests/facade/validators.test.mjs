@@ -1,7 +1,7 @@
 // Validators of the app's own in the place of the schema engine, and reports that show no values.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, freshCopy, load, mockServer, withSockets } from "./help.mjs";
+import { agent, freshCopy, load, mockServer, rejection, withSockets } from "./help.mjs";
 
 await withSockets(import.meta.url, () => {
   const inputSchema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
@@ -13,7 +13,7 @@ await withSockets(import.meta.url, () => {
   const withoutEngine = async (t) => (await load("index.js", await freshCopy(t, ["schema.wasm"]))).openhands;
 
   /** The outcomes of calls with these arguments, one after the other. */
-  async function outcomes(t, openhands, options, ...calls) {
+  async function outcomes(t, openhands, { approval = () => {}, ...options }, ...calls) {
     const mock = await mockServer(t, { play: [...calls.map(calling), { finish: "done" }] });
     const server = openhands({ url: mock.url, sessionKey: "canary-key" });
     const start = { workspace: "/workspace/project", agent: agent("play"), stuck_detection: false, ...options };
@@ -21,6 +21,7 @@ await withSockets(import.meta.url, () => {
     t.after(() => conversation.close());
     const heard = [];
     conversation.on("call", ({ outcome }) => outcome !== undefined && heard.push(outcome));
+    conversation.on("approval", approval);
     await conversation.send("go");
     await conversation.idle();
     return heard;
@@ -81,6 +82,21 @@ await withSockets(import.meta.url, () => {
     const message = "the arguments were not checked within 200 ms";
     assert.deepEqual(first, { kind: "failed", code: "check_timed_out", name: "", message });
     assert.equal(second.kind, "ok");
+  });
+
+  test("a validator that never answers about an edit costs the edit and not the question", async (t) => {
+    let asked = 0;
+    let refused;
+    const validator = () => (asked++ === 1 ? new Promise(() => {}) : []);
+    const approval = async ({ approve }) => {
+      refused = await rejection(approve({ arguments: { a: 2 } }));
+      await approve({ arguments: { a: 3 } });
+    };
+    const hasty = { ...tool, timeout: 200, confirm: true };
+    const [outcome] = await outcomes(t, await withoutEngine(t), { tools: [hasty], validator, approval }, { a: 1 });
+    const details = { field: "arguments", message: "were not checked within the tool's timeout" };
+    assert.deepEqual([refused.code, refused.details], ["invalid_argument", details]);
+    assert.deepEqual(outcome, { kind: "ok", result: { a: 3 } });
   });
 
   test("a validator is a function", async (t) => {

@@ -79,6 +79,24 @@ fn an_edit_that_does_not_fit_leaves_the_question_open() {
 }
 
 #[test]
+fn an_edit_that_nobody_checks_in_the_tools_time_leaves_the_question_open() {
+    let mut stage = looked_at();
+    says(&mut stage, Verdict::Ask, None);
+    stage.engine_is_slow = true;
+    let late = stage.command(answer(true, Some(r#"{"level":"warn"}"#)));
+    let begun = stage.now;
+    stage.wait_for("an end of the check", |stage| stage.settled.contains_key(&late));
+    assert_eq!((stage.error(late), stage.now.0 - begun.0), ("invalid_argument", 5_000));
+    stage.engine_answers();
+    assert!(stage.runs.is_empty(), "the report comes too late");
+    assert_eq!(stage.topic(Topic::Approval).len(), 1, "the question is open");
+    let again = stage.command(answer(true, Some(r#"{"level":"warn"}"#)));
+    stage.engine_answers();
+    assert_eq!(stage.settled[&again], Ok(json!(null)));
+    assert_eq!(stage.runs[0].arguments, json!({ "level": "warn" }));
+}
+
+#[test]
 fn whom_the_server_has_asked_the_page_does_not_ask_again() {
     let mut stage = Stage::ready(vec![tool_with("t", LEVEL, r#""hasHandler":true,"reviewed":true"#)]);
     stage.durable(0, &action("a", "t", "{}"));
