@@ -15,6 +15,9 @@ export const packageFolder = path.resolve(process.env.PAGEHAND_PKG ?? fileURLToP
 /** Whether its modules are one, as in a release: then nothing can look into them. */
 export const bundled = !existsSync(path.join(packageFolder, "load.js"));
 
+/** Defines a test that looks into the modules, which it needs apart. */
+export const testInside = bundled ? () => {} : test;
+
 /** A file of it as a module. All tests of a file share one copy. */
 export const load = (file, folder = packageFolder) => import(pathToFileURL(path.join(folder, file)).href);
 

@@ -1,9 +1,6 @@
 // What runs of the app's has a signal that aborts with the call, and with the core.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { bundled, load } from "./help.mjs";
-
-const testInside = bundled ? () => {} : test;
+import { load, testInside } from "./help.mjs";
 
 /** What the signal of something that runs says, once `end` has been called. */
 async function reasonAfter(end, signal) {
