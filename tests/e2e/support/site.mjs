@@ -19,7 +19,7 @@ const POLICIES = new Map([
 ]);
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** The scripts of this folder that run in pages. */
-const SCRIPTS = ["/recorder.js", "/lab.js", "/endurance.js"];
+const SCRIPTS = ["/recorder.js", "/endurance.js", "/lab.js", "/lab-attempt.js", "/lab-handlers.js", "/lab-ledger.js", "/lab-talk.js", "/lab-troubles.js"];
 
 /** The browser and the site, of one test file. */
 export class Browser {
