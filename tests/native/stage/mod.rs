@@ -1,12 +1,13 @@
 //! A stage for one conversation: it performs the effects that need no network, and keeps the rest for the test.
 
+mod events;
+mod ledger;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use pagehand::call::{
-    CallId, Claim, EngineError, Key, Ledger, LedgerEffect, LedgerInput, Limits, Over, Owner, Place, RunId, Settled,
-};
+use pagehand::call::{CallId, EngineError, Key, Ledger, LedgerEffect, Limits, Over, RunId, Settled};
 use pagehand::conversation::{
     Command, Content, Conversation, Effect, HistoryQuery, Input, OperationId, Settings as Resumption, Topic, Topics,
     Wire, WireEffect,
@@ -18,7 +19,8 @@ use pagehand::protocol::{Carry, Protocol};
 use pagehand::tool::{HandlerId, Part, Report, SchemaId, Tool};
 use pagehand_schema::Validator;
 use serde_json::Value;
-use serde_json::value::RawValue;
+
+pub use events::{ack, action, full_state, page_of, said, status};
 
 pub const ID: &str = "7c1f0f3e-6a52-4c0c-9a38-2a3f0e4ad111";
 
@@ -277,99 +279,11 @@ impl Stage {
         self.settled[&operation].as_ref().unwrap_err().code()
     }
 
-    /// A page of the same browser, to be used from now on.
-    pub fn on_page(mut self, owner: &str, of: &Self) -> Self {
-        self.ledger = Rc::clone(&of.ledger);
-        self.living = Rc::clone(&of.living);
-        owner.clone_into(&mut self.owner);
-        self.living.borrow_mut().insert(owner.to_owned());
-        self.now = of.now;
-        self
-    }
-
     /// The answer to what is read on joining, if it is asked: a page of the log, newest first.
     pub fn joined(&mut self, items: &str) {
         if self.requests.iter().any(|(_, request)| request.url.contains("TIMESTAMP_DESC")) {
             self.answer("TIMESTAMP_DESC", 200, &format!(r#"{{"items":{items},"next_page_id":null}}"#));
         }
-    }
-
-    /// How far the conversation was dealt with, as it is written in the ledger.
-    pub fn place(&self) -> Option<String> {
-        let conversation = format!("http://server {ID}").into();
-        let memory = self.ledger.borrow().recall(&conversation, |_| true);
-        memory.place.map(|place| place.position)
-    }
-
-    /// Writes a place as an earlier page would have.
-    pub fn remember(&self, at: Millis, position: &str) {
-        let conversation = format!("http://server {ID}").into();
-        let place = Place { position: position.into(), at };
-        self.ledger.borrow_mut().remember(&conversation, place, &Owner("earlier".into()), &Over::Any);
-    }
-
-    /// The page is gone, without a word.
-    pub fn dies(self) {
-        self.living.borrow_mut().remove(&self.owner);
-    }
-
-    /// A slow ledger answers what it was asked first.
-    pub fn ledger_answers(&mut self) {
-        let effect = self.claims.pop_front().expect("the ledger was asked nothing");
-        let answer = self.ledger_answer(effect).expect("nothing to answer");
-        self.input(answer);
-    }
-
-    /// The ledger tells what came of the entries that are watched.
-    pub fn look_at_watched(&mut self) {
-        for key in std::mem::take(&mut self.watched) {
-            let living = self.living.borrow().clone();
-            match self.ledger.borrow().look(&key, |owner| living.contains(&*owner.0)) {
-                Some(claim @ (Claim::Settled(_) | Claim::Abandoned)) => {
-                    let input = Input::Ledger(LedgerInput::Watched { key, claim });
-                    drop(living);
-                    self.pending_inputs.push(input);
-                }
-                _ => self.watched.push(key),
-            }
-        }
-        for input in std::mem::take(&mut self.pending_inputs) {
-            self.input(input);
-        }
-    }
-
-    fn ledger_answer(&mut self, effect: LedgerEffect) -> Option<Input> {
-        let living = self.living.borrow().clone();
-        let lives = |owner: &Owner| living.contains(&*owner.0);
-        let owner = Owner(self.owner.as_str().into());
-        let mut ledger = self.ledger.borrow_mut();
-        let answer = match effect {
-            LedgerEffect::Recall { conversation } => LedgerInput::Recalled(ledger.recall(&conversation, lives)),
-            LedgerEffect::Claim { key, tool, .. } => {
-                let claim = ledger.claim(&key, &tool, &owner, lives);
-                LedgerInput::Claimed { key, claim }
-            }
-            LedgerEffect::Watch { key } => {
-                self.watched.push(key);
-                return None;
-            }
-            LedgerEffect::Record { key, outcome, owed } => {
-                ledger.record(&key, RawValue::from_string(outcome).unwrap(), owed, &owner);
-                return None;
-            }
-            LedgerEffect::Discharge { key } => {
-                ledger.discharge(&key);
-                return None;
-            }
-            LedgerEffect::Remember { conversation, position, over } => {
-                let theirs = ledger.remember(&conversation, Place { position, at: self.now }, &owner, &over);
-                match over {
-                    Over::Any => return None,
-                    Over::Only(_) => LedgerInput::Placed { theirs },
-                }
-            }
-        };
-        Some(Input::Ledger(answer))
     }
 
     /// A slow engine gives its latest report.
@@ -458,44 +372,4 @@ impl Stage {
         }
         None
     }
-}
-
-/// An `ActionEvent` of a client tool.
-pub fn action(id: &str, tool: &str, arguments: &str) -> String {
-    let (open, rest) = arguments.split_at(arguments.len() - 1);
-    let comma = if open.len() > 1 { "," } else { "" };
-    let action = format!(r#"{open}{comma}"kind":"ClientAction_{tool}"{rest}"#);
-    format!(
-        r#"{{"id":"{id}","source":"agent","thought":[],"action":{action},"tool_name":"{tool}","tool_call_id":"tc_{id}","kind":"ActionEvent"}}"#
-    )
-}
-
-/// The acknowledgement of a call.
-pub fn ack(id: &str) -> String {
-    format!(
-        r#"{{"id":"ack_{id}","source":"environment","tool_name":"t","tool_call_id":"tc_{id}","observation":{{"content":[],"is_error":false,"kind":"ClientToolObservation"}},"action_id":"{id}","kind":"ObservationEvent"}}"#
-    )
-}
-
-pub fn status(id: &str, status: &str) -> String {
-    format!(r#"{{"id":"{id}","key":"execution_status","value":"{status}","kind":"ConversationStateUpdateEvent"}}"#)
-}
-
-pub fn full_state(id: &str, status: &str) -> String {
-    format!(
-        r#"{{"id":"{id}","key":"full_state","value":{{"execution_status":"{status}"}},"kind":"ConversationStateUpdateEvent"}}"#
-    )
-}
-
-/// A page of the log.
-pub fn page_of(events: &[String], next: Option<&str>) -> String {
-    let next = next.map_or("null".to_owned(), |next| format!("{next:?}"));
-    format!(r#"{{"items":[{}],"next_page_id":{next}}}"#, events.join(","))
-}
-
-/// A message of the user.
-pub fn said(id: &str, text: &str) -> String {
-    format!(
-        r#"{{"id":"{id}","source":"user","llm_message":{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}},"kind":"MessageEvent"}}"#
-    )
 }
