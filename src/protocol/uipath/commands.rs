@@ -149,10 +149,12 @@ impl UiPath {
         let uncertain = current.filter(|exchange| {
             self.outbox.doubts(exchange) || self.exchanges.get(exchange).is_some_and(|exchange| exchange.uncertain)
         });
-        match uncertain.filter(|_| self.session.stands()) {
+        // A session begins with a look, once what was sent before has settled.
+        match uncertain.filter(|_| self.session.is_live()) {
             Some(exchange) => {
                 let request = self.rest.exchange(self.path_id(), &exchange);
-                self.requests.send(request, Purpose::Poll { command: id, exchange }, out);
+                let session = self.session.number;
+                self.requests.send(request, Purpose::Poll { command: id, session, exchange }, out);
             }
             None => out.done(id, Ok("null".to_owned())),
         }

@@ -156,7 +156,9 @@ impl UiPath {
             Purpose::Newest { session, attempt } => self.newest(session, attempt, result, now, out),
             Purpose::Look { session, exchange } => self.looked(session, &exchange, result, now, out),
             Purpose::Words { exchange, message } => self.words(&exchange, &message, result, out),
-            Purpose::Poll { command, exchange } => self.polled(command, &exchange, result, now, out),
+            Purpose::Poll { command, session, exchange } => {
+                self.polled(command, session, &exchange, result, now, out);
+            }
             Purpose::Waiting(command) => Self::what_waits(command, result, out),
             Purpose::History(command) => out.done(command, result.and_then(|body| history::page(&body, "events"))),
             Purpose::Deed(command, form) => {

@@ -148,19 +148,20 @@ impl UiPath {
     pub(super) fn polled(
         &mut self,
         command: crate::protocol::CommandId,
+        session: u32,
         exchange: &Rc<str>,
         result: Answered,
         now: Millis,
         out: &mut Outlet,
     ) {
         let record = match result.and_then(|body| Record::read_body(&body)) {
-            Ok(record) => record,
             Err(error) => return out.done(command, Err(error)),
+            // It may be older than what was sent last.
+            Ok(_) if !self.session.is_current(session) => return out.done(command, Ok("null".to_owned())),
+            Ok(record) => record,
         };
         let over = record.looks_over();
-        if self.session.stands() {
-            self.digest_as(record, over, now, out);
-        }
+        self.digest_as(record, over, now, out);
         // Meanwhile something may have come.
         if self.exchanges.get(exchange).is_some_and(|exchange| exchange.uncertain) {
             let status = if over {

@@ -33,6 +33,7 @@ pub(super) enum Purpose {
     /// One exchange, since nothing comes of it.
     Poll {
         command: CommandId,
+        session: u32,
         exchange: Rc<str>,
     },
     /// The turn, for what it waits for.

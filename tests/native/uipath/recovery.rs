@@ -397,6 +397,45 @@ fn the_end_of_a_turn_that_was_missed_is_found_by_asking() {
 }
 
 #[test]
+fn asking_how_a_turn_is_doing_settles_no_doubt_before_the_session_has_looked() {
+    let (mut rig, x) = running();
+    rig.settle(&format!("{x}/c"), &ok());
+    rig.reconnect();
+    rig.said();
+    rig.sent.clear();
+    rig.command(Command::Poll);
+    assert_eq!(rig.said(), "done ok");
+    assert!(rig.requests.is_empty(), "what was sent may still be on its way");
+    rig.newest(&calls_of(&x, &json!({ "result": { "output": {} } })));
+    assert_eq!(rig.wrote(), "");
+}
+
+#[test]
+fn what_was_asked_in_an_earlier_session_settles_no_doubt_of_this_one() {
+    for late in [false, true] {
+        let (mut rig, x) = running();
+        rig.reconnect();
+        rig.newest(&calls_of(&x, &json!({})));
+        rig.command(Command::Poll);
+        let (poll, what) = rig.take("/exchange/").unwrap();
+        rig.settle(&format!("{x}/c"), &ok());
+        rig.reconnect();
+        rig.said();
+        rig.sent.clear();
+        let there = calls_of(&x, &json!({ "result": { "output": {} } }));
+        if late {
+            rig.newest(&there);
+        }
+        rig.requests.push((poll, what));
+        rig.answer(&format!("/exchange/{x}"), 200, &calls_of(&x, &json!({})));
+        if !late {
+            rig.newest(&there);
+        }
+        assert_eq!(rig.wrote(), "", "{late}");
+    }
+}
+
+#[test]
 fn a_turn_after_one_whose_end_was_missed_is_a_turn() {
     let mut rig = Rig::ready(&[]);
     let x = rig.begin("hi");
