@@ -128,10 +128,7 @@ impl UiPath {
     pub(super) fn call_executing(&mut self, at: &At, input: Option<Json>, now: Millis, heard: &mut Heard) {
         let Some(call) = self.calls.at(at) else {
             if self.exchanges.is_over(&at.exchange) {
-                let of = call::name(&at.exchange, &at.item);
-                let answered =
-                    |item: &Item| matches!(&item.what, What::Late { call, confirms: true, .. } if *call == of);
-                self.outbox.proven(answered);
+                self.confirmation_arrived(&call::name(&at.exchange, &at.item), heard);
                 return heard.notice(NoticeCode::LateSignal, "a go signal of an exchange that is over");
             }
             heard.notice(NoticeCode::UnknownCall, "a go signal for a call whose beginning was missed: it is not run");
@@ -165,8 +162,12 @@ impl UiPath {
         }
     }
 
+    /// The question about a call has its answer, ours or another one: a no that has not left comes too late.
     fn confirmation_arrived(&mut self, id: &CallId, heard: &mut Heard) {
-        let is_it = |item: &Item| matches!(&item.what, What::Confirm { call, .. } if call == id);
+        let is_it = |item: &Item| match &item.what {
+            What::Confirm { call, .. } | What::Late { call, confirms: true, .. } => call == id,
+            What::Answer(_) | What::Say(_) | What::Stop { .. } | What::Late { .. } | What::Event { .. } => false,
+        };
         let arrived = self.outbox.proven(is_it);
         arrive(arrived, &mut heard.after);
     }

@@ -207,6 +207,24 @@ fn a_call_that_comes_after_a_stop_is_answered_so_that_nobody_waits() {
 }
 
 #[test]
+fn a_no_to_a_call_that_came_after_a_stop_stays_here_once_somebody_has_said_yes() {
+    for (go, sent) in [(true, "endExchange"), (false, "endExchange, confirmToolCall d")] {
+        let mut rig = Rig::ready(&tools());
+        let x = rig.begin("hi");
+        rig.command(Command::Stop);
+        rig.reconnect();
+        rig.sent.clear();
+        rig.call_asks(&x, "d", "create_task");
+        if go {
+            rig.call(&x, "d", "executingToolCall", json!({ "input": { "a": 1 } }));
+        }
+        assert_eq!(rig.wrote(), "", "first it is read what was missed");
+        rig.newest("");
+        assert_eq!(rig.wrote(), sent);
+    }
+}
+
+#[test]
 fn a_stop_while_the_connection_is_down_leaves_after_the_answers() {
     let mut rig = Rig::ready(&tools());
     let x = rig.begin("hi");
