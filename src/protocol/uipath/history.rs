@@ -21,6 +21,8 @@ pub(super) struct Record {
 pub(super) struct MessageRecord {
     pub(super) id: Rc<str>,
     pub(super) role: String,
+    /// When it began, in a form that sorts as text; empty where the service does not say.
+    created: String,
     pub(super) text: Text,
     /// How many content parts there are, of any kind.
     pub(super) parts: usize,
@@ -85,6 +87,12 @@ impl Record {
         self.messages.into_iter().find(|message| *message.id == *id)
     }
 
+    /// When the agent began with it, if it has.
+    pub(super) fn begun(&self) -> Option<&str> {
+        let begun = self.messages.iter().find(|message| message.role != "user");
+        begun.map(|message| message.created.as_str())
+    }
+
     /// Whether it looks as if the agent had nothing more to say: an exchange has no mark for its end.
     pub(super) fn looks_over(&self) -> bool {
         let all_ended = self.calls().all(|(_, call)| call.ended);
@@ -109,6 +117,7 @@ impl MessageRecord {
         Some(Self {
             id: id(&message, "messageId")?,
             role: message.text("role"),
+            created: message.string("createdAt").or_else(|| message.string("createdTime")).unwrap_or_default(),
             text,
             parts: parts.len(),
             incomplete: parts.iter().any(|part| part.flag("isIncomplete")),

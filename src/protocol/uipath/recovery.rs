@@ -51,16 +51,16 @@ impl UiPath {
                 let mut wanted = self.outbox.doubtful();
                 let uncertain = self.exchanges.open().filter(|exchange| exchange.uncertain);
                 wanted.extend(uncertain.map(|exchange| Rc::clone(&exchange.id)));
-                let mut past = false;
+                // The agent does one thing after the other: what it began last is the only one that it may be at. That need not be
+                // the newest: of two that were begun at once it takes the one first whose message was whole first.
+                let latest = records.iter().rev().max_by_key(|record| record.begun());
+                let latest = latest.map(|record| Rc::clone(&record.exchange));
                 for record in records {
                     let known = wanted.contains(&record.exchange);
                     wanted.retain(|exchange| *exchange != record.exchange);
-                    let begun = record.messages.iter().any(|message| message.role != "user");
-                    if !past || known {
+                    if known || latest.as_ref() == Some(&record.exchange) {
                         self.digest(record, now, out);
                     }
-                    // What was said later waits until the agent is done with this.
-                    past |= begun;
                 }
                 wanted.dedup();
                 for exchange in wanted {

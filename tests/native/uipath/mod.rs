@@ -7,6 +7,7 @@ mod cases;
 mod cuts;
 mod deeds;
 mod house;
+mod joining;
 mod line;
 mod recorded;
 mod recovery;

@@ -36,7 +36,13 @@ impl Service {
     fn said(&mut self, at: usize, id: &str, event: &Value, now: u64) {
         let messages = &mut self.exchanges[at].messages;
         if !messages.iter().any(|message| message.id == id) {
-            messages.push(Message { id: id.to_owned(), role: "user", parts: Vec::new(), calls: Vec::new() });
+            messages.push(Message {
+                id: id.to_owned(),
+                role: "user",
+                begun: now,
+                parts: Vec::new(),
+                calls: Vec::new(),
+            });
         }
         let message = messages.iter_mut().find(|message| message.id == id).unwrap();
         let part = &event["contentPart"];

@@ -49,6 +49,8 @@ pub enum End {
 pub struct Message {
     pub id: String,
     pub role: &'static str,
+    /// When it began.
+    begun: u64,
     parts: Vec<Part>,
     /// Places in the list of all calls.
     calls: Vec<usize>,

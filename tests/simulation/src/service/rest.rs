@@ -58,9 +58,10 @@ impl Service {
             let calls: Vec<String> = message.calls.iter().map(|place| self.call_record(*place)).collect();
             write!(
                 text,
-                r#"{comma}{{"messageId":"{}","role":"{}","contentParts":[{}],"toolCalls":[{}],"interrupts":[]}}"#,
+                r#"{comma}{{"messageId":"{}","role":"{}","createdAt":"{}","contentParts":[{}],"toolCalls":[{}],"interrupts":[]}}"#,
                 message.id,
                 message.role,
+                text::time(message.begun),
                 parts.join(","),
                 calls.join(",")
             )

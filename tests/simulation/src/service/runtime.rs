@@ -61,7 +61,7 @@ impl Service {
         let over = self.script.is_empty() || self.chance.per_mille(300);
         match if over { None } else { self.script.pop() } {
             None => {
-                self.begin_message(exchange, true);
+                self.begin_message(exchange, true, now);
                 self.end_message();
                 self.end_exchange(exchange, End::Agent, r#""endExchange":{}"#);
                 self.end_run(now);
@@ -74,7 +74,7 @@ impl Service {
             }
             Some(Step::Calls(wishes)) => {
                 let words = self.chance.per_mille(300);
-                self.begin_message(exchange, words);
+                self.begin_message(exchange, words, now);
                 for wish in wishes {
                     self.announce(exchange, wish, now);
                 }
@@ -98,11 +98,11 @@ impl Service {
         self.out.push(Out::All(envelope));
     }
 
-    fn begin_message(&mut self, exchange: usize, words: bool) {
+    fn begin_message(&mut self, exchange: usize, words: bool, now: u64) {
         let id = format!("lc_run--{}", self.fresh());
         let Some(run) = &mut self.run else { return };
         run.message.clone_from(&id);
-        let mut message = Message { id, role: "assistant", parts: Vec::new(), calls: Vec::new() };
+        let mut message = Message { id, role: "assistant", begun: now, parts: Vec::new(), calls: Vec::new() };
         let start = r#""startMessage":{"role":"assistant"}"#;
         if !words {
             self.exchanges[exchange].messages.push(message);

@@ -47,3 +47,10 @@ pub const BUSY: &str = r#"44{"message":"try again","data":{"code":503}}"#;
 pub fn token(number: u32) -> String {
     format!("{}-{number}", crate::server::text::KEY)
 }
+
+/// A time as REST writes it.
+pub fn time(milliseconds: u64) -> String {
+    let (seconds, rest) = (milliseconds / 1_000, milliseconds % 1_000);
+    let (minutes, seconds) = (seconds / 60, seconds % 60);
+    format!("2026-11-30T{:02}:{:02}:{seconds:02}.{rest:03}Z", minutes / 60, minutes % 60)
+}
