@@ -131,6 +131,7 @@ impl UiPath {
                 self.confirmation_arrived(&call::name(&at.exchange, &at.item), heard);
                 return heard.notice(NoticeCode::LateSignal, "a go signal of an exchange that is over");
             }
+            self.gone.add(call::name(&at.exchange, &at.item).as_str());
             heard.notice(NoticeCode::UnknownCall, "a go signal for a call whose beginning was missed: it is not run");
             return self.look_later(&at.exchange, now + GRACE);
         };

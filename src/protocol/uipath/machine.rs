@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::net::{Backoff, Millis};
 use crate::protocol::key::Keys;
 use crate::protocol::{Carry, Command, CommandId, Meaning, Outlet, Protocol, Signal, Status, Wire, WireEffect};
+use crate::recent::Recent;
 use crate::tool::{Tool, ToolName};
 
 use super::call::Calls;
@@ -34,6 +35,8 @@ pub struct UiPath {
     pub(super) tools: Tools,
     pub(super) session: Session,
     pub(super) calls: Calls,
+    /// Calls of which the go signal was heard and not the beginning: what was read before that does not show it.
+    pub(super) gone: Recent,
     pub(super) exchanges: Exchanges,
     pub(super) outbox: Outbox,
     /// Messages of which some was missed, with their exchanges, while their words are read.
@@ -72,6 +75,7 @@ impl UiPath {
             tools: Tools::default(),
             session: Session::default(),
             calls: Calls::default(),
+            gone: Recent::default(),
             exchanges: Exchanges::default(),
             outbox: Outbox::default(),
             torn: Vec::new(),

@@ -237,19 +237,21 @@ impl UiPath {
     fn digest_unknown(&mut self, at: &At, read: &CallRecord, now: Millis, meanings: &mut Vec<Meaning>) {
         let declared = self.tools.named(&read.tool);
         let flagged = read.flagged.unwrap_or(declared.is_some());
-        let asks = read.confirm && read.confirmed.is_none();
+        let id = call::name(&at.exchange, &at.item);
+        let confirm = read.confirm && !self.gone.contains(id.as_str());
+        let asks = confirm && read.confirmed.is_none();
         if read.confirmed == Some(false) || !(asks || flagged) {
             return;
         }
         let call = Call {
-            id: call::name(&at.exchange, &at.item),
+            id,
             tool: declared.unwrap_or(&read.tool).to_owned(),
             flagged,
             registered: declared.is_some(),
             input: read.input.clone(),
             schemas: Schemas { input: read.input_schema.clone(), output: None },
             interrupt: read.interrupt.clone(),
-            state: match (asks, read.confirm) {
+            state: match (asks, confirm) {
                 (true, _) => State::Asking,
                 // The go signal may be a long way off: it waits for all earlier calls.
                 (false, true) => State::Confirmed,
@@ -268,7 +270,7 @@ impl UiPath {
             }
             self.runs(meanings);
         }
-        if read.confirm {
+        if confirm {
             self.add_call(call, meanings);
         } else {
             self.calls.add(call);

@@ -257,6 +257,19 @@ fn a_call_that_came_in_the_gap_is_never_run() {
 }
 
 #[test]
+fn a_question_is_not_asked_when_its_go_signal_came_while_it_was_read() {
+    let mut rig = Rig::ready(&tools());
+    let x = rig.begin("hi");
+    rig.reconnect();
+    rig.said();
+    rig.call(&x, "c", "executingToolCall", json!({}));
+    rig.newest(&calls_of(&x, &json!({ "requireConfirmation": true })));
+    assert_eq!(rig.said(), "notice unknown_call, up again");
+    rig.pass(5_000);
+    assert_eq!(rig.said(), "orphaned c");
+}
+
+#[test]
 fn a_call_that_the_service_tells_again_is_a_call_like_any_other() {
     let mut rig = Rig::ready(&tools());
     let x = rig.begin("hi");
