@@ -185,6 +185,7 @@ impl UiPath {
                 self.writer = Writer::new(&id);
                 self.id = Some(id.clone());
                 out.say(Signal::Opened(opened));
+                self.session.made = now;
                 self.session.on_line = true;
                 out.effects.push(WireEffect::Carry(Carry::Join { conversation: id }));
                 for (id, command) in mem::take(&mut self.early) {

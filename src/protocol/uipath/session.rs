@@ -11,6 +11,8 @@ use super::write::Path;
 const START: Millis = Millis(30_000);
 /// How long what was sent over a connection that is gone may still be on its way: what is read before that may not show it.
 const SETTLED: Millis = Millis(2_000);
+/// How soon a session must start in a conversation that we made, so that nobody else can have said anything in it.
+const ALONE: Millis = Millis(2_000);
 /// Sessions that may not start in a row before opening fails.
 const FIRST_ATTEMPTS: u32 = 2;
 /// The close code of a session that ended on a socket that lives.
@@ -30,6 +32,8 @@ pub(super) struct Session {
     failures: u32,
     /// When what was sent last has arrived or is lost.
     settled: Millis,
+    /// When the conversation was made, if we made it.
+    pub(super) made: Millis,
     /// Looks at exchanges that are still to be answered before anything is sent.
     pub(super) pending: u32,
 }
@@ -123,7 +127,8 @@ impl UiPath {
         self.session.number = self.session.number.wrapping_add(1);
         self.session.failures = 0;
         self.clear_conditions(out);
-        if self.ready || self.joined() {
+        // Who makes a conversation is alone with it, unless it took long until they could take part.
+        if self.ready || self.joined() || self.session.made + ALONE <= now {
             let settled = self.session.settled.max(now);
             self.recover(settled, settled > now, out);
         } else {

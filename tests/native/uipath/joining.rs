@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::recovery::{call, calls_of};
-use super::rig::{Rig, record_with, tools};
+use super::rig::{ID, Rig, record_with, tools};
 
 #[test]
 fn joining_offers_what_waits_for_a_person_and_runs_nothing() {
@@ -61,4 +61,22 @@ fn joining_answers_a_call_that_nobody_does() {
     rig.sent.clear();
     rig.settle("x/c", &json!({ "kind": "interrupted", "message": "m" }));
     assert_eq!(rig.wrote(), "endToolCall c");
+}
+
+#[test]
+fn who_made_a_conversation_and_was_long_away_from_it_looks_what_others_did() {
+    for (away, told) in [(1_999, "ready"), (2_000, "running, ready, orphaned c")] {
+        let mut rig = Rig::creating(&tools());
+        rig.answer("/conversation", 200, &json!({ "conversationId": ID }).to_string());
+        rig.pass(away);
+        rig.admit();
+        rig.start();
+        if rig.requests.is_empty() {
+            assert_eq!(away, 1_999);
+        } else {
+            rig.newest(&calls_of("x", &json!({})));
+        }
+        rig.pass(5_000);
+        assert_eq!(rig.said(), format!("opened new, connecting, connected, {told}"));
+    }
 }
