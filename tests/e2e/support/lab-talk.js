@@ -1,7 +1,7 @@
 // One conversation with declared tools, and a tape of all that happens to it.
 import * as pagehand from "/pkg/index.js";
 import { describe } from "/lab-attempt.js";
-import { CONFIRMS, HANDLERS } from "/lab-handlers.js";
+import { CONFIRMS, HANDLERS, never } from "/lab-handlers.js";
 
 const TOPICS = ["call", "approval", "status", "message", "delta", "event", "connection", "tools", "notice", "error", "condition", "label"];
 
@@ -9,15 +9,18 @@ const page = new URL(location.href).searchParams.get("page");
 
 /**
  * Tells the test of a run before the handler does anything, and waits until it is noted, so that no run is missed even if the
- * page ends right after. Nothing but a synchronous request does that.
+ * page ends right after. Nothing but a synchronous request does that. Firefox and WebKit break it off when the page is about to be
+ * left, and nobody knows whether it arrived.
+ * @returns {boolean} whether it is noted
  */
 function report(conversation, callId, tool, args) {
   const request = new XMLHttpRequest();
   request.open("POST", "/runs", false);
   try {
     request.send(JSON.stringify({ page, conversation: conversation.id, callId, tool, args }));
+    return true;
   } catch {
-    // Firefox breaks it off when the page is left; it has most often arrived.
+    return false;
   }
 }
 
@@ -52,7 +55,7 @@ export class Talk {
   /** A handler runs. On the tape first: while Firefox waits for the report, all else in the page goes on. */
   run({ conversation, callId }, tool, args) {
     this.add("run", { callId, tool, args: structuredClone(args) });
-    report(conversation, callId, tool, args);
+    return report(conversation, callId, tool, args);
   }
 
   /** A tool as pagehand takes it, from a declaration of the test. */
@@ -65,7 +68,7 @@ export class Talk {
       const { callId, signal } = context;
       argumentsText = context.argumentsText;
       argumentsSeen = JSON.stringify(args);
-      this.run(context, declaration.name, args);
+      if (!this.run(context, declaration.name, args)) await never();
       signal.addEventListener("abort", () => this.add("abort", { callId, ...describe(signal.reason) }));
       const gone = (value) => {
         this.add("ran", { callId, tool: declaration.name });
