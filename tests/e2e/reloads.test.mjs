@@ -81,11 +81,16 @@ on(["mock", "real", "real143"], (scenario) => {
 
     const acknowledged = (await server.log(first.id)).filter(({ observation }) => observation?.kind === "ClientToolObservation");
     assert.equal(acknowledged.length, CALLS);
-    /** @type {Map<string, Set<string>>} How each call ended, as the tabs tell it. */
+    /** @type {Map<string, Set<string>>} How each call ended, as the tabs tell it, and the ledger. */
     const outcomes = new Map();
+    /** @param {string} id @param {string} kind */
+    const ended = (id, kind) => void outcomes.set(id, (outcomes.get(id) ?? new Set()).add(kind));
     for (const { topic, value } of (await Promise.all(tabs.map((tab) => tab.lab.tapes()))).flat().flatMap(({ tape }) => tape)) {
-      if (topic !== "call" || value.state !== "settled") continue;
-      outcomes.set(value.callId, (outcomes.get(value.callId) ?? new Set()).add(value.outcome.kind));
+      if (topic === "call" && value.state === "settled") ended(value.callId, value.outcome.kind);
+    }
+    // What a tab tells in its last moments is on no tape.
+    for (const { subject, outcome } of await lab.run("stored")) {
+      if (outcome) ended(subject.replace(/^call /, ""), JSON.parse(outcome).kind);
     }
     const began = new Set(runs.all.map(({ callId }) => callId));
     const calls = acknowledged.map(({ action_id: id }) => ({ began: began.has(id), kinds: [...(outcomes.get(id) ?? [])] }));
