@@ -1,8 +1,9 @@
 //! The ledger of a session: in memory first, and lasting where the browser has storage.
 //!
 //! Effects are dealt with one after another, so claims are answered in the order they were asked; only watches wait on
-//! their own. No wait is without an end, and a storage that fails is not asked again: the session goes on in memory, and
-//! is told so once.
+//! their own. Outcomes go with the next entry that is written, past the claims that wait: a page that is left before that
+//! takes them with it, and to all others the calls are interrupted. No wait is without an end, and a storage that fails is
+//! not asked again: the session goes on in memory, and is told so once.
 
 mod channel;
 pub(super) mod database;
@@ -14,7 +15,6 @@ pub(super) mod store;
 mod watch;
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::mem;
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ pub(super) struct Keeper {
     conversation: RefCell<Option<Rc<str>>>,
     /// Comes when the session is over. Every task of ours ends with it.
     over: Moment,
-    queue: RefCell<VecDeque<Work>>,
+    queue: RefCell<Vec<Work>>,
     working: Cell<bool>,
     storage: RefCell<Storage>,
     /// Keeps the callback of the owner's lock.
@@ -118,20 +118,31 @@ impl Keeper {
 
     fn enqueue(self: &Rc<Self>, work: Work) {
         if let Ok(mut queue) = self.queue.try_borrow_mut() {
-            queue.push_back(work);
+            queue.push(work);
         }
         if !self.working.replace(true) {
             self.spawn("the ledger", Rc::clone(self).work());
         }
     }
 
-    fn next(&self) -> Option<Work> {
-        self.queue.try_borrow_mut().ok()?.pop_front()
+    /// The first of what waits, of this kind.
+    fn take(&self, which: fn(&Work) -> bool) -> Option<Work> {
+        let mut queue = self.queue.try_borrow_mut().ok()?;
+        let at = queue.iter().position(which)?;
+        Some(queue.remove(at))
+    }
+
+    /// An outcome, wherever it waits.
+    fn next_outcome(&self) -> Option<LedgerEffect> {
+        match self.take(|work| matches!(work, Work::Effect(LedgerEffect::Record { .. })))? {
+            Work::Effect(outcome) => Some(outcome),
+            Work::Then(_) => None,
+        }
     }
 
     /// Does one thing after another: in the page's memory at once, in the storage then; and tells the core what came of it.
     async fn work(self: Rc<Self>) {
-        while let Some(work) = self.next() {
+        while let Some(work) = self.take(|_| true) {
             let deed = match work {
                 Work::Effect(effect) => self.begin(effect),
                 Work::Then(what) => {
@@ -140,18 +151,23 @@ impl Keeper {
                 }
             };
             let Some(deed) = deed else { continue };
-            let found = self.attempt(&deed).await;
+            let mut outcomes = Vec::new();
+            while deed.writes_entry()
+                && let Some(outcome) = self.next_outcome()
+            {
+                outcomes.extend(self.begin(outcome));
+            }
+            let found = self.attempt(&deed, &outcomes).await;
+            let written = found.is_some();
+            for outcome in &outcomes {
+                self.recorded(outcome, written);
+            }
             match &deed {
                 Deed::Recall(conversation) => self.recalled(conversation, found).await,
                 Deed::Claim(entry) => self.claimed(entry, found).await,
-                Deed::Record { entry, outcome, owed } => {
-                    if found.is_some() && !owed {
-                        page::stored(&entry.key);
-                    }
-                    self.tell_pages(&entry.key, Some(outcome));
-                }
+                Deed::Record { .. } => self.recorded(&deed, written),
                 Deed::Discharge(key) => {
-                    if found.is_some() {
+                    if written {
                         page::stored(key);
                     }
                 }
@@ -160,6 +176,15 @@ impl Keeper {
             }
         }
         self.working.set(false);
+    }
+
+    /// An outcome was written, or there is no storage for it.
+    fn recorded(&self, outcome: &Deed, written: bool) {
+        let Deed::Record { entry, outcome, owed } = outcome else { return };
+        if written && !owed {
+            page::stored(&entry.key);
+        }
+        self.tell_pages(&entry.key, Some(outcome));
     }
 
     /// What the page does at once, and what is to be done with the storage then, if anything.

@@ -28,9 +28,9 @@ pub(super) enum Storage {
 }
 
 impl Keeper {
-    /// Does something with the storage. `None` when there is none, or none any more. A connection that was closed is opened
-    /// again, once; a transaction that ended too soon is begun again, since what it writes comes last.
-    pub(super) async fn attempt(&self, deed: &Deed) -> Option<Box<Found>> {
+    /// Does something with the storage, and other things with it. `None` when there is none, or none any more. A connection
+    /// that was closed is opened again, once; a transaction that ended too soon is begun again, since what it writes comes last.
+    pub(super) async fn attempt(&self, deed: &Deed, others: &[Deed]) -> Option<Box<Found>> {
         let (mut again, mut attempts) = (true, ATTEMPTS);
         loop {
             let store = match self.storage() {
@@ -39,7 +39,7 @@ impl Keeper {
                 Storage::Closed => self.open().await,
             };
             let failure = match store {
-                Ok(store) => match within(&self.hooks, ENDURANCE, store.run(deed)).await {
+                Ok(store) => match within(&self.hooks, ENDURANCE, store.run(deed, others)).await {
                     Some(Ok(found)) => return Some(found),
                     Some(Err(failure)) => failure.into(),
                     None => Failure::Late,

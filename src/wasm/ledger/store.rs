@@ -97,7 +97,7 @@ impl StoredPlace {
     }
 }
 
-/// One thing to do with what is stored, in a transaction of its own.
+/// One thing to do with what is stored.
 pub(in crate::wasm) enum Deed {
     /// Insert an entry, or find the one that is there. Nobody comes in between: transactions that write take turns.
     Claim(Entry),
@@ -121,6 +121,11 @@ pub(in crate::wasm) struct Found {
 }
 
 impl Deed {
+    /// Whether it writes an entry.
+    pub(super) fn writes_entry(&self) -> bool {
+        matches!(self, Self::Claim(_) | Self::Record { .. } | Self::Discharge(_))
+    }
+
     fn begin(&self, store: &Store) -> Result<Transaction, JsValue> {
         match self {
             Self::Claim(_) | Self::Record { .. } | Self::Discharge(_) => store.write(ENTRIES),
@@ -240,14 +245,22 @@ impl Store {
             && known_by(&transaction.store(PLACES)?, r#""conversation""#)?)
     }
 
-    pub(in crate::wasm) async fn run(&self, deed: &Deed) -> Result<Box<Found>, JsValue> {
+    /// Does something and, if that writes an entry, writes others with it. What it found, and not they.
+    pub(in crate::wasm) async fn run(&self, deed: &Deed, others: &[Deed]) -> Result<Box<Found>, JsValue> {
         let transaction = deed.begin(self)?;
-        let asked = deed.ask(&transaction)?;
-        if let Some(last) = asked.last() {
+        let (asked, mut more) = (deed.ask(&transaction)?, Vec::new());
+        for other in others {
+            more.extend(other.ask(&transaction)?);
+        }
+        if let Some(last) = more.last().or(asked.last()) {
             transaction.read(last).await?;
         }
         let found = deed.find(&asked)?;
-        if deed.write(&transaction, &found)? {
+        let mut written = deed.write(&transaction, &found)?;
+        for (other, asked) in others.iter().zip(more.chunks(1)) {
+            written |= other.write(&transaction, &*other.find(asked)?)?;
+        }
+        if written {
             transaction.finish().await?;
         }
         Ok(found)

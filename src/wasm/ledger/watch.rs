@@ -120,7 +120,7 @@ impl Keeper {
     }
 
     async fn read(&self, key: &Key) -> Option<Rc<Entry>> {
-        self.attempt(&Deed::Look(key.clone())).await?.entries.pop()
+        self.attempt(&Deed::Look(key.clone()), &[]).await?.entries.pop()
     }
 
     /// Waits for the end of an entry's owner; where nothing tells, for as long as it may take.

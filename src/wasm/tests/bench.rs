@@ -14,7 +14,7 @@ use crate::wasm::hooks::Hooks;
 use crate::wasm::inputs::Inputs;
 use crate::wasm::ledger::Keeper;
 use crate::wasm::ledger::database::offered;
-use crate::wasm::ledger::store::{Deed, Entry, Store};
+use crate::wasm::ledger::store::{Deed, Entry, Found, Store};
 
 /// The ledger of one session, and what it said.
 pub(super) struct Bench {
@@ -137,8 +137,13 @@ pub(super) async fn store() -> Store {
     Store::open(&hooks(), &offered().unwrap(), "pagehand").await.unwrap()
 }
 
+/// One thing that is done with the database.
+pub(super) async fn done(store: &Store, deed: Deed) -> Box<Found> {
+    store.run(&deed, &[]).await.unwrap()
+}
+
 pub(super) async fn stored(key: &Key) -> Option<Entry> {
-    store().await.run(&Deed::Look(key.clone())).await.unwrap().entries.pop().map(Rc::unwrap_or_clone)
+    done(&store().await, Deed::Look(key.clone())).await.entries.pop().map(Rc::unwrap_or_clone)
 }
 
 /// Another page: it has an owner's lock and writes to the database, and the ledger of this page knows nothing of it.
@@ -166,13 +171,13 @@ impl OtherPage {
     }
 
     pub(super) async fn inserts(&self, entry: &Entry) -> bool {
-        self.store.run(&Deed::Claim(entry.clone())).await.unwrap().entries.is_empty()
+        done(&self.store, Deed::Claim(entry.clone())).await.entries.is_empty()
     }
 
     pub(super) async fn records(&self, key: &Key, outcome: &str, owed: bool) {
         let entry = Entry::new(key, &self.owner, "theirs".into(), Millis(1_000), clock::now());
         let outcome = RawValue::from_string(outcome.into()).unwrap();
-        self.store.run(&Deed::Record { entry, outcome, owed }).await.unwrap();
+        done(&self.store, Deed::Record { entry, outcome, owed }).await;
     }
 
     /// The browser lets go of a page's locks when it is gone.

@@ -62,6 +62,31 @@ async fn claims_are_answered_in_the_order_they_were_asked() {
 }
 
 #[wasm_bindgen_test]
+async fn outcomes_go_with_the_next_entry_past_the_claims_that_wait() {
+    let bench = Bench::open(&conversation()).await;
+    for call in ["a", "b", "c"] {
+        bench.claims(call).await;
+    }
+    let counts = "((begin) => function (stores, mode, options) {
+        if (mode === 'readwrite') globalThis.writes = (globalThis.writes ?? 0) + 1;
+        return begin.call(this, stores, mode, options) })(IDBDatabase.prototype.transaction)";
+    let _counts = define("IDBDatabase.prototype", "transaction", counts);
+    for call in ["d", "e"] {
+        bench.claim(call);
+    }
+    for call in ["a", "b", "c"] {
+        bench.record(call, "1");
+    }
+    bench.hears("claimed call d won").await;
+    for call in ["a", "b", "c"] {
+        assert_eq!(bench.stored(call).await.unwrap().outcome.unwrap(), "1", "{call}");
+    }
+    bench.rests().await;
+    assert_eq!(bench.said()[4..], ["claimed call d won", "claimed call e won"]);
+    assert_eq!(js("globalThis.writes"), 2);
+}
+
+#[wasm_bindgen_test]
 async fn of_two_pages_that_claim_at_once_one_wins() {
     let bench = Bench::open(&conversation()).await;
     let page = OtherPage::open().await;

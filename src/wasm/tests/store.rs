@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use super::bench::{Bench, conversation, delete_database, word};
+use super::bench::{Bench, conversation, delete_database, done, word};
 use super::stage::{awaited, hooks};
 use crate::call::{CallId, Key, Over, Owner, Place};
 use crate::net::Millis;
@@ -41,27 +41,27 @@ async fn database(name: &str, entries: &[(&str, u64)]) -> Store {
 
 /// The entry that was there already.
 async fn claim(store: &Store, entry: &Entry) -> Option<Entry> {
-    store.run(&Deed::Claim(entry.clone())).await.unwrap().entries.pop().map(Rc::unwrap_or_clone)
+    done(store, Deed::Claim(entry.clone())).await.entries.pop().map(Rc::unwrap_or_clone)
 }
 
 async fn record(store: &Store, entry: Entry, outcome: &str) {
     let outcome = RawValue::from_string(outcome.into()).unwrap();
-    store.run(&Deed::Record { entry, outcome, owed: false }).await.unwrap();
+    done(store, Deed::Record { entry, outcome, owed: false }).await;
 }
 
 async fn look(store: &Store, call: &str) -> Option<Entry> {
-    store.run(&Deed::Look(key(call))).await.unwrap().entries.pop().map(Rc::unwrap_or_clone)
+    done(store, Deed::Look(key(call))).await.entries.pop().map(Rc::unwrap_or_clone)
 }
 
 /// The place of another page that stays.
 async fn remember(store: &Store, conversation: &str, place: Place, owner: &str, over: Over) -> Option<String> {
     let (conversation, owner) = (conversation.into(), Owner(owner.into()));
-    let found = store.run(&Deed::Remember { conversation, place, owner, over }).await.unwrap();
+    let found = done(store, Deed::Remember { conversation, place, owner, over }).await;
     found.place.map(|stays| stays.place.position)
 }
 
 async fn place(store: &Store, conversation: &str) -> Option<Place> {
-    store.run(&Deed::Recall(conversation.into())).await.unwrap().place.map(|stored| stored.place)
+    done(store, Deed::Recall(conversation.into())).await.place.map(|stored| stored.place)
 }
 
 /// What is left of it, from the newest on, and after how many batches.
@@ -119,7 +119,7 @@ async fn the_first_outcome_stays_and_an_entry_is_made_where_there_is_none() {
     let outcome = async |call: &str| look(&store, call).await.map(|entry| (entry.owner, entry.outcome));
     assert_eq!(outcome("a").await, Some((Owner("o".into()), Some("1".into()))));
     assert_eq!(outcome("b").await, Some((Owner("p".into()), Some("3".into()))));
-    assert!(store.run(&Deed::Recall("c".into())).await.unwrap().entries.is_empty());
+    assert!(done(&store, Deed::Recall("c".into())).await.entries.is_empty());
 }
 
 #[wasm_bindgen_test]

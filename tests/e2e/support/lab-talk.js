@@ -18,7 +18,7 @@ function report(conversation, callId, tool, args) {
   request.open("POST", "/runs", false);
   try {
     request.send(JSON.stringify({ page, conversation: conversation.id, callId, tool, args }));
-    return true;
+    return request.status === 204;
   } catch {
     return false;
   }
