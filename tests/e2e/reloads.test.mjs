@@ -16,6 +16,8 @@ const CAUGHT = 20;
 /** The agent waits after so many calls until nearly all of them have begun: a page may take a call with it before. */
 const BATCH = 10;
 const NEARLY = BATCH - 2;
+/** Or until none has begun for so long, in milliseconds: those that a page took with it never begin. */
+const LULL = 2_000;
 
 const describe = (name, handler) => ({
   name,
@@ -60,8 +62,13 @@ on(["mock", "real", "real143"], (scenario) => {
     const tabs = [{ lab, talk: first, ready: Promise.resolve() }, ...(await Promise.all(Array.from({ length: TABS - 1 }, join)))];
     let reloads = 0;
     let released = 0;
+    const release = () => void server.release(`${hold}_${(released += BATCH)}`);
+    /** @type {NodeJS.Timeout | undefined} */
+    let lull;
     runs.each(({ tool, page }) => {
-      if (runs.all.length >= released + NEARLY) void server.release(`${hold}_${(released += BATCH)}`);
+      clearTimeout(lull);
+      if (runs.all.length >= released + NEARLY) release();
+      else lull = setTimeout(release, LULL).unref();
       const tab = tool === endless ? tabs.find((tab) => tab.lab.name === page) : next(RELOADS) === 0 && tabs[next(TABS)];
       if (!tab) return;
       tab.ready = tab.ready.then(async () => {
