@@ -15,8 +15,8 @@ const page = new URL(location.href).searchParams.get("page");
  */
 function report(conversation, callId, tool, args) {
   const request = new XMLHttpRequest();
-  request.open("POST", "/runs", false);
   try {
+    request.open("POST", "/runs", false);
     request.send(JSON.stringify({ page, conversation: conversation.id, callId, tool, args }));
     return request.status === 204;
   } catch {

@@ -31,8 +31,14 @@ const CHROMIUM_ONLY: [&str; 4] = ["leaks.test.mjs", "demo.test.mjs", "demo-appea
 const FEWER_CALLS: &str = "60";
 
 /// What has to work in every browser: calls, questions, tabs, storage, loading under a policy.
-const ESSENCE: [&str; 5] =
-    ["approvals.test.mjs", "calls.test.mjs", "loading.test.mjs", "tabs.test.mjs", "uipath-calls.test.mjs"];
+const ESSENCE: [&str; 6] = [
+    "approvals.test.mjs",
+    "calls.test.mjs",
+    "loading.test.mjs",
+    "reloads.test.mjs",
+    "tabs.test.mjs",
+    "uipath-calls.test.mjs",
+];
 
 /// The library's own `#[wasm_bindgen_test]`s, and those in `tests/browser*.rs`, in two browsers.
 pub(crate) fn wasm(workspace: &Workspace) -> Result<Outcome> {
@@ -122,7 +128,8 @@ pub(crate) fn webkit(workspace: &Workspace) -> Result<Outcome> {
     let program = program
         .env("PAGEHAND_BROWSER", "webkit")
         .env("PAGEHAND_WEBKIT", &browser.program)
-        .env("PAGEHAND_WEBKIT_DRIVER", &browser.driver);
+        .env("PAGEHAND_WEBKIT_DRIVER", &browser.driver)
+        .env("PAGEHAND_CALLS", FEWER_CALLS);
     counted(workspace, "e2e-webkit", program, format!("{}, stand-ins for the servers", browser.version))
 }
 
