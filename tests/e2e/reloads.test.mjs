@@ -62,7 +62,7 @@ async function persistently(work) {
 
 on(["mock", "real", "real143"], (scenario) => {
   scenario(`${CALLS} calls in ${TABS} tabs that are reloaded: none runs twice, none is lost`, async (scene) => {
-    const { server, lab, openPage, runs } = scene;
+    const { server, lab, openPage, runs, onEnd } = scene;
     const next = numbers(SEED);
     const [quick, endless, hold] = [unique("quick"), unique("endless"), unique("hold")];
     const tools = [describe(quick, "fetches"), describe(endless, "never")];
@@ -83,10 +83,11 @@ on(["mock", "real", "real143"], (scenario) => {
     const release = () => void server.release(`${hold}_${(released += BATCH)}`);
     /** @type {NodeJS.Timeout | undefined} */
     let lull;
+    onEnd(() => clearTimeout(lull));
     runs.each(({ tool, page }) => {
       clearTimeout(lull);
       if (runs.all.length >= released + NEARLY) release();
-      else lull = setTimeout(release, LULL).unref();
+      else lull = setTimeout(release, LULL);
       const tab = tool === endless ? tabs.find((tab) => tab.lab.name === page) : next(RELOADS) === 0 && tabs[next(TABS)];
       if (!tab) return;
       tab.ready = tab.ready.then(async () => {
