@@ -24,7 +24,7 @@ export const HANDLERS = {
   /** Takes about as long as a handler that asks its own server for something. */
   async fetches(args) {
     const asked = fetch("/lab.js").then((response) => response.text());
-    // Firefox and WebKit break it off when the page is about to be left, and the handler would fail before the page ends.
+    // Firefox breaks it off when the page is about to be left, and the handler would fail before the page ends.
     await asked.catch(never);
     return { echo: args };
   },

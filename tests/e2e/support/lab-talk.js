@@ -9,8 +9,8 @@ const page = new URL(location.href).searchParams.get("page");
 
 /**
  * Tells the test of a run before the handler does anything, and waits until it is noted, so that no run is missed even if the
- * page ends right after. Nothing but a synchronous request does that. Firefox and WebKit break it off when the page is about to be
- * left, and nobody knows whether it arrived.
+ * page ends right after. Nothing but a synchronous request does that. Firefox breaks it off when the page is about to be left, and
+ * nobody knows whether it arrived; in WebKit it throws in a page that was left.
  * @returns {boolean} whether it is noted
  */
 function report(conversation, callId, tool, args) {
